@@ -11,7 +11,8 @@
 namespace nw {
 namespace {
 
-// Open MPI's limits count its own header: 32 to 64 bytes, by transport.
+// Subtracted from a limit: Open MPI's limits include its header, which has 32 to 64 bytes,
+// depending on the transport.
 constexpr std::size_t header_bytes = 256;
 constexpr std::size_t limit_unless_told = 4096;
 
@@ -25,7 +26,7 @@ std::optional<std::uint64_t> read_variable(int number, MPI_Datatype type) {
     MPI_Type_size(type, &size);
     if (count == 1 && size <= 8 && MPI_T_cvar_read(handle, bytes.data()) == MPI_SUCCESS) {
         value = 0;
-        for (int i = size; i > 0; --i)  // little endian, as every machine that this runs on
+        for (int i = size; i > 0; --i)  // numawarp runs on little-endian machines only
             *value = *value << 8 | bytes[static_cast<std::size_t>(i - 1)];
     }
     MPI_T_cvar_handle_free(&handle);

@@ -1,13 +1,14 @@
-// How large a message may be that MPI sends at once, without asking the receiver first.
+// The size up to which MPI sends a message at once, without a handshake with the receiver.
 #pragma once
 
 #include <cstddef>
 
 namespace nw {
 
-// Bytes of payload. Open MPI is asked through its tool interface (MPI_T) for the limits of the shared
-// memory and TCP transports, of which the smaller counts; where it does not say, 4 KiB less the
-// header, which is what it does unless told otherwise. At least 1 KiB, at most 64 KiB.
+// Returns the largest eager message, in bytes of payload: at least 1 KiB, at most 64 KiB. Reads
+// Open MPI's limits of the shared-memory and TCP transports through MPI's tool interface (MPI_T),
+// and returns the smaller limit minus 256 bytes for the header. Without such a limit it uses 4 KiB,
+// which is Open MPI's default, minus the header.
 std::size_t eager_bytes();
 
 }  // namespace nw

@@ -36,7 +36,8 @@ HostBoard::HostBoard(MPI_Comm ranks, std::size_t bytes_max, bool shared)
         own_memory_.resize(memory_bytes());
         memory = own_memory_.data();
     }
-    // Lines are lines for all: what they share begins with a page.
+    // Shared memory begins at a page boundary in each rank, so the aligned board has the same
+    // offset for all ranks.
     std::size_t space = memory_bytes();
     board_ = static_cast<Board*>(std::align(line_bytes, board_bytes(), memory, space));
     if (is_first()) {
@@ -51,8 +52,9 @@ HostBoard::~HostBoard() {
     if (host_ != MPI_COMM_NULL) MPI_Comm_free(&host_);
 }
 
-// All of it is the first one's part of a window. Null where a rank has no other on its host, or they cannot share
-// memory.
+// Returns memory that all ranks of the host share. The first rank allocates all of it, as its part
+// of an MPI window. Returns null if this rank is alone on its host or if a rank cannot allocate the
+// window. Collective over the ranks of the host.
 void* HostBoard::share_memory() {
     mpi_check(MPI_Comm_size(host_, &members_), "MPI_Comm_size");
     mpi_check(MPI_Comm_rank(host_, &member_), "MPI_Comm_rank");

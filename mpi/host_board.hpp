@@ -1,8 +1,8 @@
-// Where the ranks of a host lay down what is to be reduced, in memory that they share: the last to come combines it.
-// MPI's own reduction takes 2 ⌈log₂ P⌉ messages one after the other, and each waits until its receiver has a core and
-// looks.
+// Reduces values over the ranks of a host, in memory that the ranks share. Each rank stores its
+// value; the last rank to do so combines all values. A reduction by MPI takes 2 ⌈log₂ P⌉ messages
+// in sequence, and each message waits until its receiver has a core and calls MPI.
 //
-// Thread: the holder of the net role; constructor and destructor: the main thread.
+// Thread: the holder of the net role. Constructor and destructor: the main thread.
 #pragma once
 
 #include <mpi.h>
@@ -20,22 +20,25 @@ namespace nw {
 
 class HostBoard {
   public:
-    // Collective over all of `ranks`. Values have at most `bytes_max`. `shared`: else, and where this host's
-    // ranks cannot share memory, each has a board to itself.
+    // Collective over all of `ranks`. A value has at most `bytes_max` bytes. `shared`: the ranks of
+    // a host share a board. If false, or if the ranks of this host cannot share memory, each rank
+    // has its own board.
     HostBoard(MPI_Comm ranks, std::size_t bytes_max, bool shared);
     ~HostBoard();
     HostBoard(const HostBoard&) = delete;
     HostBoard& operator=(const HostBoard&) = delete;
 
-    // Of those that have this board.
+    // True for the first rank of those that share this board.
     bool is_first() const noexcept { return member_ == 0; }
 
-    // Everybody's once for each reduction. Requires: the last one has been read by this rank.
+    // Stores this rank's value. Each rank calls it once for each reduction. The last rank to call
+    // it combines all values. Requires: this rank has read the result of the last reduction.
     void put(std::span<const std::byte> own, Transport::Combine combine);
-    // sum() is that of all who have this board.
+    // True when sum() is the combination of the values of all ranks that share this board.
     bool is_combined() const noexcept { return board_->combined.load() == put_; }
 
-    // Thread: the first one's. sum() is final.
+    // Declares sum() final, after the reduction over hosts. Thread: the holder of the net role in
+    // the first rank.
     void publish() noexcept {
         board_->published.store(put_);
         ring_all();
@@ -43,16 +46,17 @@ class HostBoard {
     bool is_published() const noexcept { return board_->published.load() == put_; }
 
     bool is_shared() const noexcept { return members_ > 1; }
-    // This rank's. Everybody's is rung when a reduction is combined or published.
+    // This rank's bell. When a reduction is combined or published, the bells of all ranks that
+    // share the board ring.
     Bell& bell() noexcept { return bells()[member_]; }
 
     std::span<std::byte> sum() const noexcept { return {slot(members_), bytes_}; }
 
   private:
-    // How many reductions there have been. Behind it stand the ranks' bells, and slots: each rank's value, and the
-    // sum.
+    // Counts of reductions. In memory, a Board is followed by the bells of the ranks and by the
+    // slots: one for the value of each rank, then one for the sum.
     struct Board {
-        alignas(64) std::atomic<std::uint32_t> arrivals{0};  // of all ranks together
+        alignas(64) std::atomic<std::uint32_t> arrivals{0};  // calls of put() by all ranks
         alignas(64) std::atomic<std::uint32_t> combined{0};
         alignas(64) std::atomic<std::uint32_t> published{0};
     };
@@ -61,7 +65,7 @@ class HostBoard {
 
     void* share_memory();
     std::size_t board_bytes() const noexcept;
-    std::size_t memory_bytes() const noexcept;  // with what aligning it may take
+    std::size_t memory_bytes() const noexcept;  // board_bytes() and a margin for alignment
     OwnBell* bells() const noexcept { return reinterpret_cast<OwnBell*>(board_ + 1); }
     std::byte* slot(int member) const noexcept {
         return reinterpret_cast<std::byte*>(bells() + members_) +
@@ -73,13 +77,13 @@ class HostBoard {
 
     MPI_Comm host_ = MPI_COMM_NULL;
     MPI_Win window_ = MPI_WIN_NULL;
-    std::vector<std::byte> own_memory_;  // without a window
+    std::vector<std::byte> own_memory_;  // the board's memory if there is no shared memory
     int members_ = 1, member_ = 0;
     std::size_t slot_bytes_;
     Board* board_ = nullptr;
 
-    std::uint32_t put_ = 0;  // reductions
-    std::size_t bytes_ = 0;  // of a value
+    std::uint32_t put_ = 0;  // calls of put() by this rank
+    std::size_t bytes_ = 0;  // size of the last value
 };
 
 }  // namespace nw

@@ -1,4 +1,4 @@
-// MPI reports by return codes; here they become exceptions with MPI's own words.
+// Converts return codes of MPI to exceptions with MPI's error text.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 namespace nw {
 
-// Throws MachineError.
+// Throws MachineError unless `code` is MPI_SUCCESS. `call`: the name of the called function.
 inline void mpi_check(int code, const char* call) {
     if (code == MPI_SUCCESS) [[likely]]
         return;

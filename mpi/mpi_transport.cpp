@@ -11,14 +11,16 @@
 namespace nw {
 namespace {
 
-// Posted at a time: what comes between two steps of the net role should find a buffer, because MPI
-// would copy it to one of its own otherwise. A step takes about 16 (src/net/exchange.hpp): as many again are
-// ready for what comes meanwhile. What finds none costs a copy of at most 4 KB, and is not lost.
+// Number of posted receives. A batch that arrives between two steps of the net role should find a
+// posted buffer. Otherwise MPI stores it in a buffer of MPI, which costs a copy of at most 4 KB;
+// the batch is not lost. A step receives about 16 batches (src/net/exchange.hpp). The other 16
+// buffers are for batches that arrive meanwhile.
 constexpr std::size_t receives_posted = 32;
 constexpr int batch_tag = 1;
 
-// How the values of the reduction under way are combined. It is kept here as MPI hands nothing of ours to
-// an operation; there is one transport at a time, and one reduction in it. Thread: the holder of the net role.
+// The function that combines the values of the current reduction. It is a global variable because
+// MPI passes no user data to an operation. One is enough: there is one transport at a time, with
+// one reduction at a time. Thread: the holder of the net role.
 Transport::Combine combine_now = nullptr;
 
 void combine_values(void* in, void* in_out, int* length, MPI_Datatype* type) {
@@ -75,7 +77,8 @@ MpiTransport::~MpiTransport() {
 
 void MpiTransport::send(RankId destination, std::span<const std::byte> batch) {
     NW_CHECK(batch.size() <= buffer_bytes_);
-    // receive() tests all requests once in each step; to test them here would cost as much for each batch.
+    // Completed sends are not collected here: receive() tests all requests once per step, and a
+    // test here would have that cost for each batch.
     if (free_buffers_.empty())
         free_buffers_.push_back(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes_));
     Buffer buffer = std::move(free_buffers_.back());
@@ -97,7 +100,8 @@ void MpiTransport::complete_sends() {
                            completed_.data(), MPI_STATUSES_IGNORE),
               "MPI_Testsome");
     if (count <= 0) return;  // none, or MPI_UNDEFINED
-    // From the back, so that the last one, which takes a completed one's place, is still under way.
+    // In descending order: then the last entry, which moves to the place of the completed send, is
+    // either still under way or the completed send itself.
     std::sort(completed_.begin(), completed_.begin() + count, std::greater<>());
     for (int i = 0; i < count; ++i) {
         const auto done = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);

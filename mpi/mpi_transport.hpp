@@ -1,11 +1,14 @@
-// Batches and reductions over MPI: batches as nonblocking messages of at most the eager limit, received
-// into buffers that were posted beforehand from whoever sends; a reduction first over the ranks of each host
-// (host_board.hpp), and then over hosts, as one MPI_Iallreduce with the caller's operation.
+// Sends batches and reduces values over MPI. A batch is a nonblocking message of at most the eager
+// limit, unless it is a single larger message. Receives are posted in advance, for messages from
+// any rank. A reduction goes first over the ranks of each host (host_board.hpp), and then over the
+// hosts, as one MPI_Iallreduce with the caller's operation.
 //
-// A peer costs nothing until it is spoken to: buffers belong to messages under way, not to ranks. A
-// send's buffer and request are kept until the request tested complete.
+// A rank that exchanges no messages with this rank costs nothing: buffers belong to messages under
+// way, not to ranks. The buffer and the request of a send are kept until a test of the request
+// shows that it is complete.
 //
-// Thread: the holder of the net role; constructor and destructor: the main thread.
+// Thread: the holder of the net role. Constructor and destructor: the main thread. wake(): any
+// thread. sleep(): one thread that does not hold the net role.
 #pragma once
 
 #include <mpi.h>
@@ -23,10 +26,11 @@ namespace nw {
 
 class MpiTransport final : public Transport {
   public:
-    // `eager_bytes`: what MPI sends at once; `largest_message`: what a batch of one message may
-    // take. `by_host`: else reductions go as if each rank were on a host of its own. Collective.
+    // Collective. `eager_bytes`: the size up to which MPI sends at once. `largest_message`: the
+    // maximum size of a batch of one message, in bytes. `by_host`: the ranks of a host combine
+    // their values in shared memory; if false, reductions treat each rank as a separate host.
     MpiTransport(MPI_Comm comm, std::size_t eager_bytes, std::size_t largest_message, bool by_host);
-    // Requires: nothing is under way any more.
+    // Requires: no batch and no reduction is under way.
     ~MpiTransport() override;
 
     RankId rank() const noexcept override { return RankId{static_cast<std::uint32_t>(rank_)}; }
@@ -38,7 +42,7 @@ class MpiTransport final : public Transport {
     void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) override;
     bool poll_reduce_bytes(std::span<std::byte> result) override;
     std::size_t sends_under_way() const noexcept override { return send_requests_.size(); }
-    // Not where something may come from other hosts, which ring no bell.
+    // False if there are other hosts: ranks of other hosts cannot ring this rank's bell.
     bool can_sleep() const noexcept override { return board_.is_shared() && hosts_ == 1; }
     bool sleep(const std::function<bool()>& has_work) override {
         return board_.bell().sleep(std::chrono::milliseconds(1), has_work);
@@ -53,29 +57,29 @@ class MpiTransport final : public Transport {
     bool reduces_over_hosts() const noexcept { return hosts_ > 1; }
     void step_over_hosts();
 
-    MPI_Comm batches_ = MPI_COMM_NULL;  // a communicator for each use: no tags to mix up
+    MPI_Comm batches_ = MPI_COMM_NULL;  // separate from the communicator of RankGroup's messages
     HostBoard board_;
-    MPI_Comm leaders_ = MPI_COMM_NULL;  // the first rank of each board
-    int hosts_ = 1;                     // boards
+    MPI_Comm leaders_ = MPI_COMM_NULL;  // the first ranks of all boards; null in other ranks
+    int hosts_ = 1;                     // number of boards
     int rank_ = 0;
     int ranks_ = 1;
     std::size_t batch_bytes_;
     std::size_t buffer_bytes_;
 
     std::vector<MPI_Request> send_requests_;  // under way
-    std::vector<Buffer> send_buffers_;        // of these
+    std::vector<Buffer> send_buffers_;        // of send_requests_, same indices
     std::vector<Buffer> free_buffers_;
     std::vector<MPI_Request> receive_requests_;
-    std::vector<Buffer> receive_buffers_;  // of these
+    std::vector<Buffer> receive_buffers_;  // of receive_requests_, same indices
     std::vector<int> completed_;           // scratch for MPI_Testsome
     std::vector<MPI_Status> statuses_;
 
-    // Of a reduction over hosts.
-    MPI_Datatype value_ = MPI_DATATYPE_NULL;  // so many bytes
+    // The state of a reduction over hosts.
+    MPI_Datatype value_ = MPI_DATATYPE_NULL;  // the bytes of one value
     MPI_Op combine_ = MPI_OP_NULL;
     MPI_Request over_hosts_ = MPI_REQUEST_NULL;
-    bool is_over_hosts_ = false;  // it is under way
-    std::vector<std::byte> of_host_;
+    bool is_over_hosts_ = false;      // over_hosts_ is under way
+    std::vector<std::byte> of_host_;  // the sum of this host
 };
 
 }  // namespace nw

@@ -24,22 +24,24 @@ namespace {
 
 constexpr int message_tag = 1;
 
-// What launchers leave in the environment of each process: Open MPI's mpirun, PMIx (srun --mpi=pmix,
-// prterun), and PMI 1 and 2 (srun --mpi=pmi2, MPICH's Hydra).
+// Returns whether a launcher started this process. Launchers set these environment variables: Open
+// MPI's mpirun, PMIx (srun --mpi=pmix, prterun), and PMI 1 and 2 (srun --mpi=pmi2, MPICH's Hydra).
 bool is_launched() noexcept {
     for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
         if (std::getenv(name) != nullptr) return true;
     return false;
 }
 
-// A launcher reads what ranks say from pipes, and learns of the end of the run by another way. It must have
-// read the last line by then, and have had time to pass it on, perhaps through another of its processes
-// or from another host: once it knows of the end it ends itself, and whatever it holds is lost. (Open MPI
-// 5 lost two lines of six that way.)
+// A launcher reads the output of ranks from pipes, but receives MPI_Abort over another channel. It
+// exits when it receives MPI_Abort, and the output that it has not yet forwarded is lost. (Open MPI
+// 5 lost two of six lines.) So abort() first waits until the launcher has read the pipes, and then
+// until the launcher has had time to forward the output, perhaps through another of its processes
+// or from another host.
 constexpr std::chrono::milliseconds reading_max{2000};
 constexpr std::chrono::milliseconds passing_on{100};
 
-// What was written there, if it is a pipe.
+// Waits until the reader of a pipe has read its whole content, at most for reading_max. Returns at
+// once if the descriptor is not a pipe.
 void wait_until_read(int descriptor) noexcept {
     struct stat status {};
     if (fstat(descriptor, &status) != 0 || !S_ISFIFO(status.st_mode)) return;
@@ -53,12 +55,12 @@ void wait_until_read(int descriptor) noexcept {
 class MpiRanks final : public RankGroup {
   public:
     MpiRanks() {
-        // When a rank dies the others write to its closed sockets. They would die of that, one after
-        // the other, and the launcher would name the wrong one.
+        // When a rank dies, the other ranks write to its closed sockets. Without this line SIGPIPE
+        // would kill them, too, and the launcher could name the wrong rank.
         std::signal(SIGPIPE, SIG_IGN);
-        // Open MPI would, where ranks outnumber cores, give the core away in each call that finds nothing, also
-        // in those of a rank that has much to do. Who has nothing to do does so by itself: waiting.hpp,
-        // Worker::rest().
+        // By default, if there are more ranks than cores, Open MPI yields the core in each call
+        // that finds no message, even in calls of a rank that has much work. Ranks without work
+        // yield by themselves: waiting.hpp, src/engine/take_turns.hpp.
         setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
         int is_started = 0;
         MPI_Initialized(&is_started);
@@ -153,7 +155,8 @@ class MpiRanks final : public RankGroup {
     }
 
     std::unique_ptr<Transport> open_transport(std::size_t largest_message, bool by_host) override {
-        // Asked once: MPICH 4.0 crashes when its tool interface is started again.
+        // Call eager_bytes() only once: MPICH 4.0 crashes when its tool interface is initialized
+        // again.
         static const std::size_t batch_bytes = eager_bytes();
         return std::make_unique<MpiTransport>(comm_, batch_bytes, largest_message, by_host);
     }
@@ -176,8 +179,8 @@ class MpiRanks final : public RankGroup {
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0;
     int ranks_ = 1;
-    bool is_ours_ = true;                   // started here, and not by the program before nw::run
-    int thread_level_ = MPI_THREAD_SINGLE;  // which allows what the main thread does alone
+    bool is_ours_ = true;  // MPI was initialized here, and not by the program before nw::run()
+    int thread_level_ = MPI_THREAD_SINGLE;  // the level that MPI provides
 };
 
 }  // namespace

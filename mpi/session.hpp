@@ -1,9 +1,10 @@
-// MPI from the first call to the last. It is started only if a launcher started us (mpirun, srun with
-// PMIx): a program that is started plainly never touches it, so that it runs where MPI is installed
-// badly, or a debugger or a container is in the way.
+// Initializes and finalizes MPI. MPI is initialized only if a launcher (mpirun, srun with PMIx)
+// started the process. Without a launcher the program never calls MPI, so that it also runs with a
+// broken installation of MPI, in a debugger and in a container.
 //
-// MPI_THREAD_SERIALIZED, by RankGroup::check(): any worker may call MPI, one at a time, which the net role
-// sees to. MULTIPLE would take a lock in every call.
+// The required thread level is MPI_THREAD_SERIALIZED, which RankGroup::check() verifies: any worker
+// may call MPI, one at a time. The net role ensures that. MPI_THREAD_MULTIPLE would take a lock in
+// each call.
 #pragma once
 
 #include <memory>
@@ -12,8 +13,9 @@
 
 namespace nw {
 
-// Joins the ranks that were launched together, or is alone. At most once in a process. A program that has
-// started MPI itself also ends it. Throws MachineError when MPI cannot be started.
+// Returns the group of the ranks that were launched together, or a group of one rank if no launcher
+// started the process. Call it at most once in a process. If the program has initialized MPI
+// before, the program also finalizes it. Throws MachineError if MPI cannot be initialized.
 std::unique_ptr<RankGroup> join_ranks();
 
 }  // namespace nw

@@ -1,5 +1,6 @@
-// Waiting for MPI without keeping the core from whoever is waited for. MPI's own waiting either spins, or gives the core
-// away in every call that finds nothing to do, also in those of a rank that has much to do (session.cpp).
+// Waits for MPI and yields the core meanwhile, so that the process that must act next can run.
+// MPI's own waiting functions either spin, or yield in each call that finds no message, even in
+// calls of a rank that has much work (session.cpp).
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +11,7 @@
 
 namespace nw {
 
-// Until is_done(). Throws what that throws.
+// Yields the core until is_done() returns true. Throws the exceptions of is_done().
 template <class IsDone>
 void yield_until(IsDone&& is_done) {
     while (!is_done()) std::this_thread::yield();
@@ -24,7 +25,7 @@ inline void wait_for(MPI_Request& request) {
     });
 }
 
-// A communicator of the same ranks. Collective.
+// Returns a new communicator of the same ranks. Collective. The caller frees it.
 inline MPI_Comm duplicate(MPI_Comm comm) {
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Request request = MPI_REQUEST_NULL;

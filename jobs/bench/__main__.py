@@ -1,10 +1,10 @@
-"""The speed of the engines as ratios: PHOLD beside a plain loop without an engine, Time Warp beside the
-sequential engine on all models, ways of rollback, many LPs, large states, MPI ranks beside workers, and
-workers beside foreign processes on too few cores; and the instructions of an event. Each ratio stands beside the one that
-is wanted.
+"""Measures the speed of the engines as ratios: PHOLD compared with a plain loop without an engine,
+Time Warp compared with the sequential engine on all models, kinds of rollback, many LPs, large
+states, MPI ranks compared with workers, and workers beside foreign processes on too few cores; and
+the instructions per event. Each ratio is printed with its target.
 
-Everything is measured in turn, round after round, so that a noisy machine hits all of it, and medians
-over the rounds are compared."""
+Everything is measured once per round, so that noise of the machine affects all measurements. The
+medians over the rounds are compared."""
 
 import argparse
 import json
@@ -56,7 +56,7 @@ def arguments():
 
 
 def facts(programs):
-    """What a figure holds for, of a run of PHOLD."""
+    """Machine, commit, compiler and date of the figures, from a run of PHOLD."""
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         stats = Path(folder) / "stats.json"
         subprocess.run([programs / "phold", "--until", "1", "--quiet", "--stats", stats], check=True)

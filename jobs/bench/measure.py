@@ -1,5 +1,5 @@
-"""One measurement: a program is run, perhaps on several ranks, perhaps beside foreign processes, and one
-figure of it is taken."""
+"""One measurement: runs a program, possibly on several ranks or beside foreign processes, and
+returns one figure of the run."""
 
 import json
 import shutil
@@ -16,13 +16,13 @@ from lib.cachegrind import read_summary
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "lib/launch.py"
 
-# Then a run is interrupted, and judged by what it has done.
+# A run that takes longer is interrupted. The figure then covers the events that it has committed.
 SECONDS_MAX = 30
 SECONDS_TO_STOP = 60
 
 
 class Done(NamedTuple):
-    stats: dict  # of --stats
+    stats: dict  # the content of the --stats file
     seconds: float  # of the whole process
     printed: str
 
@@ -48,19 +48,20 @@ def printed(done):
 
 
 class Run(NamedTuple):
-    command: str  # a program of ours and its options, as one would type them
+    command: str  # a program of the build folder and its options, as a user types them
     figure: Callable = ns_an_event
     ranks: int = 1
-    foreign: int = 0  # busy processes beside it, wherever the kernel puts them
-    # Two lengths of the run, each in place of {} in the command: the figure is how many instructions per committed event
-    # the longer run executes beyond the shorter one. A length is a virtual time, or a number of events where the program
-    # prints its figure.
+    foreign: int = 0  # number of unbound busy processes that run at the same time
+    # Two lengths of the run, each in place of {} in the command. The figure is the difference of
+    # the instructions of the two runs, divided by the difference of their committed events. A
+    # length is a virtual time; for limit_bench, which writes no statistics, it is a number of
+    # events.
     lengths: tuple = ()
 
 
 @contextmanager
 def busy_processes(count):
-    """So many, while the block runs."""
+    """Keeps `count` busy processes running during the `with` block."""
     busy = [sys.executable, "-c", "while True: pass"]
     processes = [subprocess.Popen(busy, stderr=subprocess.DEVNULL) for _ in range(count)]
     try:
@@ -72,7 +73,8 @@ def busy_processes(count):
 
 
 def wait(process):
-    """Its exit code and what it said; the code is 0 if it was interrupted because it took too long."""
+    """(stdout, stderr, exit code). A process that takes longer than SECONDS_MAX is interrupted; its
+    exit code is 0 if it ended because of that."""
     try:
         return *process.communicate(timeout=SECONDS_MAX), process.returncode
     except subprocess.TimeoutExpired:
@@ -82,7 +84,8 @@ def wait(process):
 
 
 def executed(command, programs):
-    """(instructions, committed events or None) of a run under cachegrind, which counts the same each time."""
+    """(instructions, committed events or None) of a run under cachegrind, whose counts are
+    reproducible."""
     program, *options = command.split()
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         counts, stats = Path(folder) / "counts", Path(folder) / "stats.json"
@@ -122,7 +125,7 @@ def take(run, programs):
                               text=True) as process:
             try:
                 text, errors, code = wait(process)
-            except BaseException:  # nobody else would end it, and its ranks
+            except BaseException:  # otherwise the process and its ranks would continue to run
                 process.terminate()
                 raise
         seconds = time.monotonic() - start

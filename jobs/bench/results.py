@@ -1,7 +1,8 @@
-"""What was measured: samples of every column, their medians, and ratios of these beside what is wanted.
+"""The results: samples of every column, medians, and ratios of medians with their targets.
 
-A ratio is that of two medians. Its spread is that of the single rounds: in a round the two columns are
-measured shortly after one another, so that an hour in which the machine is slow does not show in it."""
+The spread of a ratio is the spread of the ratios of single rounds. In a round the two columns are
+measured shortly after one another, so that a slow hour of the machine does not affect the
+ratio."""
 
 import statistics
 
@@ -25,7 +26,7 @@ class Samples:
                 "wanted": wanted_text(wanted), "met": met}
 
     def json(self):
-        """By row: what its columns measured, how they are run, and its ratios."""
+        """For each row: the figures and commands of its columns, and its ratios."""
         found = {}
         for row in self.rows:
             found[row.name] = {column: self.spread(row, column) | {"command": run.command}
@@ -42,7 +43,7 @@ def wanted_text(wanted):
 
 
 def lines(samples):
-    """The table for the terminal: rows with their medians, and below each its ratios."""
+    """The table for the terminal: rows with their medians, and below each row its ratios."""
     met = []
     for row in samples.rows:
         yield f"{row.name}: " + ", ".join(f"{column} {samples.spread(row, column)['median']:.4g}"

@@ -1,17 +1,17 @@
-"""Every row of the bench: its columns, each a run, and what is wanted of their ratios. A section is a
-function that gives its rows."""
+"""All rows of the bench: their columns, each of which is a run, and the targets for the ratios. A
+section is a function that returns its rows."""
 
 import os
 from typing import NamedTuple
 
 from measure import Run, events_a_batch, printed, setup_seconds, whole_seconds
 
-# About a second: what is done once does not decide.
+# These take about one second, so that the cost of set-up has little effect.
 EVENTS = 10_000_000
 
 
 class Wanted(NamedTuple):
-    """Of over / under * scale; without `under` of `over` alone."""
+    """A target for the ratio over / under * scale, or for over * scale if `under` is empty."""
     label: str
     over: str
     under: str = ""
@@ -22,7 +22,7 @@ class Wanted(NamedTuple):
 
 class Row(NamedTuple):
     name: str
-    columns: dict  # of Runs, by name
+    columns: dict  # name -> Run
     wanted: list
     unit: str = "ns an event"
 
@@ -30,7 +30,8 @@ class Row(NamedTuple):
 SEQUENTIAL = " --engine sequential"
 ONE = " --workers 1"
 TWO = " --workers 2"
-# One worker may execute events for good; then what rollback needs costs nothing, and is not measured.
+# A single worker may execute events irrevocably and keep no data for rollback. With this option it
+# keeps the data, so that their cost is measured.
 KEPT = " --keep-safe-events on"
 SHAPES = [(1024, 1), (1024, 16), (65536, 1), (65536, 16)]
 
@@ -63,7 +64,7 @@ def second_worker(at_least):
 
 
 def phold_rows():
-    """PHOLD beside a plain loop without an engine."""
+    """PHOLD compared with a plain loop without an engine."""
     for lps, events in SHAPES:
         limit = Run(f"limit_bench {lps} {events} 0.1 {EVENTS}", printed)
         conservative = Run(phold(lps, events) + TWO + " --engine conservative")
@@ -89,7 +90,7 @@ def traffic_rows():
 
 
 def pcs_rows():
-    """What rollback costs where nothing is rolled back."""
+    """The cost of keeping data for rollback if nothing is rolled back."""
     command = "pcs --until 2400"
     every_event = "snapshot, interval 1"
     for name, options, wanted in [
@@ -115,8 +116,8 @@ def size_rows():
             "1024 LPs": Run(phold(1024, 1) + engine),
             "1000000 LPs": Run(phold(1_000_000, 1) + engine)},
             [Wanted("an event of a million LPs / of 1,024", "1000000 LPs", "1024 LPs", at_most=growth)])
-    # Behind rows that took as much memory: what a virtual machine has to get from its host first takes
-    # two to four times as long.
+    # This row follows rows that needed as much memory. In a virtual machine, allocation takes two
+    # to four times as long if the memory must first be obtained from the host.
     setup = "phold --lps 1000000 --state 16 --until 0.001"
     yield Row("set-up of 1000000 LPs", {
         "sequential": Run(setup + SEQUENTIAL, setup_seconds),
@@ -138,7 +139,7 @@ def size_rows():
 
 
 def crowded_rows():
-    """Workers, ranks and foreign processes on too few cores, against their fair share of these."""
+    """Workers, ranks and foreign processes on too few cores, compared with their fair share."""
     cores = len(os.sched_getaffinity(0))
     cases = [(cores, 0, 0.8), (2 * cores, 0, 0.85), (4 * cores, 0, 0.8),
              (cores, max(1, cores // 2), 0.8), (cores, cores, 0.6),
@@ -161,7 +162,7 @@ def crowded_rows():
         add("conservative ranks", 2 * cores, foreign, share,
             Run(command + ONE + " --engine conservative", ranks=2 * cores))
     yield Row(f"{phold_name(1024, 16)}, on {cores} cores", columns, wanted)
-    # Few events at a time: workers wait for each other all the time.
+    # There are few events at a time, so that workers often wait for each other.
     few = f"phold --lps 64 --remote 0.5 --state 16 --until 20000 --workers {cores}"
     yield Row("64 x 1, 50 % remote, a foreign process for each core",
               {"alone": Run(few), "beside": Run(few, foreign=cores)},
@@ -169,7 +170,8 @@ def crowded_rows():
 
 
 def rank_rows():
-    """Two ranks of one worker beside one rank of two; what a batch carries; more ranks than cores."""
+    """Two ranks with one worker each, compared with one rank with two workers; the number of events
+    per batch; four ranks compared with two workers."""
     share = "speed of the ranks / of 2 workers in one"
     for lps, events in SHAPES:
         command = phold(lps, events)
@@ -187,7 +189,7 @@ def rank_rows():
 
 
 def instruction_rows():
-    """The counts depend on compiler and libraries, and not on the machine."""
+    """Instructions per event. They depend on the compiler and the libraries, not on the machine."""
     unit = "instructions an event"
 
     def counted(command, *lengths):

@@ -1,8 +1,9 @@
-"""Predicts the cost of GVT and of the exchange of events on up to 1,024 ranks, by a model that is fitted to
-measurements with 2 to 8 ranks on this machine, or to the measurements in a file.
+"""Predicts the cost of GVT and of the exchange of events on up to 1,024 ranks, by a model that is
+fitted to measurements with 2 to 8 ranks on this machine, or to the measurements in a file.
 
-Writes cost-model.json (the measurements), cost-model.svg and cost-model.md into a folder. The behavior of a
-real run also depends on its rollbacks, which a model of the transport cannot predict."""
+Writes cost-model.json (the measurements), cost-model.svg and cost-model.md into a folder. The
+behavior of a real run also depends on its rollbacks, which a model of the transport cannot
+predict."""
 
 import argparse
 import json
@@ -39,7 +40,7 @@ def arguments():
 
 def main():
     given = arguments()
-    # Only now, so that --help needs no package.
+    # Imported here, so that --help needs no package.
     import fitted
     import measure
     import plot

@@ -1,5 +1,5 @@
-"""The model with the constants of one machine: fits them, checks them against what they were not
-fitted to, and makes the tables."""
+"""The model with the constants of one machine. Fits the constants, compares the model with
+measurements that were not used for the fit, and creates the tables."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ RANKS = (2, 8, 64, 256, 1024)
 @dataclass
 class Fitted:
     reduce: model.ReduceFit
-    reductions: list  # what it was fitted to: (ranks, pause, time)
+    reductions: list  # the points of the fit of `reduce`: (ranks, pause, time)
     engine: model.Engine
     networks: list
     cores: int
@@ -49,7 +49,7 @@ def network_of(name, run, hop):
 
 
 def checks(measured, fitted):
-    """Lines (what, measured, by the model) of figures that nothing was fitted to."""
+    """Yields (name, measured, predicted) for figures that were not used for the fit."""
     shared = fitted.networks[0]
     for run in measured["phold_two_ranks"]:
         predicted = model.exchange(1, run["events_sent_share"], shared, fitted.engine)

@@ -1,4 +1,4 @@
-"""The measurements that the model is fitted to: the transport alone with 2 to 8 ranks, and PHOLD."""
+"""The measurements for the fit of the model: the transport alone with 2 to 8 ranks, and PHOLD."""
 
 import json
 import os
@@ -15,13 +15,14 @@ from lib.series.machine import cpu_model
 JOBS = Path(__file__).resolve().parent.parent
 RANKS = (2, 3, 4, 5, 6, 7, 8)
 REMOTE = (0.05, 0.1, 0.25, 0.5)
-# Rounds by the clock, and a past on one rank as on several: what the model reckons with.
+# The model assumes that GVT rounds begin at fixed intervals, and that a single rank keeps data for
+# rollback as several ranks do.
 PHOLD = ["--lps", 1024, "--events-per-lp", 16, "--state", 16, "--until", 300, "--workers", 1,
          "--gvt-interval", 1, "--keep-safe-events", "on"]
 
 
 def launch(ranks, program, *arguments, **environment):
-    """Its stdout. Inside a cluster's allocation ranks come to lie where launch.py puts them."""
+    """The output of the program. Inside a cluster's allocation, launch.py places the ranks."""
     done = subprocess.run([sys.executable, JOBS / "lib/launch.py", str(ranks), program,
                            *map(str, arguments)], capture_output=True, text=True,
                           env={**os.environ, **environment}, check=False)
@@ -31,7 +32,7 @@ def launch(ranks, program, *arguments, **environment):
 
 
 def phold(programs, ranks, *options, repeats=3):
-    """The run of middle speed."""
+    """Figures of the run with the median speed."""
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         stats = Path(folder) / "stats.json"
         runs = []
@@ -48,7 +49,7 @@ def phold(programs, ranks, *options, repeats=3):
 
 
 def measure(programs, say):
-    """All of it, as one object; half a minute on two idle cores."""
+    """All measurements as one object. Takes half a minute on two idle cores."""
     transport = programs / "transport_bench"
     shared = []
     for ranks in RANKS:

@@ -1,8 +1,10 @@
-"""What one of many ranks needs of memory, on paper: PHOLD by Time Warp, an event for each LP, nothing in the past.
+"""Calculates the memory of one of many ranks: PHOLD by Time Warp, one event for each LP, empty
+histories.
 
-What LPs take falls with the ranks; what is known of all groups, and of each other rank, does not. Sizes are
-the code's, named beside each. Not in it: the program (12 MB), what MPI keeps for a peer, and the past that Time
-Warp keeps, which goes by the window and not by the ranks."""
+The memory of the LPs is divided by the number of ranks; the tables of all groups and of all other
+ranks are not. The sizes are those of the code; each is next to the name of its structure. Not
+included: the program (12 MB), MPI's memory for each peer, and the history, whose size depends on
+the window and not on the number of ranks."""
 
 import json
 import math
@@ -14,22 +16,22 @@ LAYOUTS = ((16, 2), (64, 2), (256, 2), (1024, 2), (1024, 16))
 
 BYTES_AN_LP = {
     "record": 128,         # LpRecord, with the LpHeap in it
-    "process": 64,         # its only block: PHOLD's object with 16 bytes of state
-    "event": 64,           # EventRecord of 48, header and 16 bytes of payload in one cache line
+    "process": 64,         # the LP's only block: PHOLD's object with 16 bytes of state
+    "event": 64,           # one cache line: EventRecord with header (48 bytes), 16 bytes of payload
     "pending entry": 32,   # PendingEntry
 }
 BYTES_A_GROUP = {
     "first owners": 4,     # Partition::owners_
     "owners": 4,           # Rank::owners_
-    "groups": 8,           # Rank::groups_, null where it is another rank's
+    "groups": 8,           # Rank::groups_, null for a group of another rank
     "what is open": 4,     # Region::open_units_
 }
 BYTES_A_PEER_AND_WORKER = {
     "outbox": 64,          # Outboxes::ToRank
     "batches counted": 4,  # CountedReduction::Part
 }
-BUFFER_BYTES = 4096        # MailBuffer, once an outbox was used
-GROUPS_A_WORKER = 4        # these two: src/plan/partition.cpp
+BUFFER_BYTES = 4096        # MailBuffer, allocated when an outbox is first used
+GROUPS_A_WORKER = 4        # this and the next constant: src/plan/partition.cpp
 LPS_A_GROUP_MOST = 131_072
 
 
@@ -39,7 +41,8 @@ def groups_of(lps, ranks, workers):
 
 
 def on_paper(lps, ranks, workers):
-    """Bytes: of the rank's LPs, of its tables, and of its buffers if each worker speaks to all other ranks."""
+    """Bytes of the rank's LPs, of its tables, and of its buffers if each worker sends to all other
+    ranks."""
     return {"lps": math.ceil(lps / ranks) * sum(BYTES_AN_LP.values()),
             "groups": groups_of(lps, ranks, workers) * sum(BYTES_A_GROUP.values()),
             "peers": workers * ranks * sum(BYTES_A_PEER_AND_WORKER.values()),
@@ -47,7 +50,7 @@ def on_paper(lps, ranks, workers):
 
 
 def measure(programs):
-    """What rank_size_bench prints for each of the layouts."""
+    """The output of rank_size_bench for each of the LAYOUTS."""
     return [json.loads(subprocess.check_output([programs / "rank_size_bench", *map(str, (LPS, *layout))]))
             for layout in LAYOUTS]
 
@@ -57,8 +60,9 @@ def by_layout(measured):
 
 
 def lines(measured):
-    """The table. `measured`: by (ranks, workers) what tests/bench/rank_size_bench.cpp printed, as far as it was
-    asked. It executes no event, so that outboxes and buffers are only on paper."""
+    """The table. `measured`: (ranks, workers) -> output of tests/bench/rank_size_bench.cpp; layouts
+    may be missing. rank_size_bench executes no event, so the sizes of outboxes and buffers are only
+    calculated."""
     yield f"Memory of one rank, with {LPS:,} LPs of PHOLD in total and one event for each LP, in MB:"
     yield ""
     yield ("| ranks × workers | groups | LPs of a rank, calculated | measured | tables of all groups, calculated | "

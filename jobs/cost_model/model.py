@@ -1,16 +1,19 @@
-"""The model: what a GVT round and the exchange of events cost on P ranks, from a few constants.
+"""The model: computes the cost of a GVT round and of the exchange of events on P ranks from a few
+constants.
 
-LogGP (Alexandrov, Ionescu, Schauser and Scheiman, 1995) says that a message of b bytes takes
-L + 2o + (b - 1)G from hand to hand: latency, the processors' overhead at both ends, and a time a byte.
-Three things come on top here.
+In LogGP (Alexandrov, Ionescu, Schauser and Scheiman, 1995), the transfer of a message of b bytes
+takes L + 2o + (b - 1)G: the latency, the overhead of the processors at both ends, and a time per
+byte. This model adds three effects.
 
-- Open MPI reduces small things over a binomial tree, up and down: 2 ceil(log2 P) messages, one
-  after the other.
-- A reduction moves only when a rank looks at it, which is once a turn. So each of these messages
-  waits for w turns, and w is nearly 1: with shared memory a turn is 20 times the message.
-- More ranks than cores take turns on them, and must be woken: a factor that grows with ranks a core,
-  and a time for each rank that waits. These two terms are only there to fit what was measured with
-  such ranks; what is said of machines with enough cores is without them.
+- Open MPI reduces small data over a binomial tree, up and down: 2 ceil(log2 P) messages, one after
+  the other.
+- A rank advances a reduction only when it polls it, which is once per turn. Therefore each of
+  these messages waits for w turns. w is nearly 1, because with shared memory a turn takes 20 times
+  as long as a message.
+- If there are more ranks than cores, ranks share the cores and must be woken. This costs a factor
+  that grows with the ranks per core, and a time for each rank that has no core. These two terms
+  only serve to fit the measurements with that many ranks. Predictions for machines with enough
+  cores do not contain them.
 
 All times are in microseconds."""
 
@@ -20,35 +23,35 @@ from dataclasses import dataclass, replace
 import numpy
 
 EVENTS_A_TURN = 128  # batch_events in src/timewarp/worker_execution.cpp
-BATCH_AGE = 50.0     # this and the next two: src/worker/outboxes.cpp
+BATCH_AGE = 50.0     # this and the next two constants: src/worker/outboxes.cpp
 EVENTS_WORTH_SENDING = 16
 PEERS_FEW = 4
-EVENT_BYTES = 40     # PHOLD's, on the wire
+EVENT_BYTES = 40     # an event of PHOLD in a message
 INTERVAL = 1000.0    # --gvt-interval
 
 
 @dataclass(frozen=True)
 class Network:
     name: str
-    hop: float      # a Contribution from hand to hand, combined
-    send: float     # overhead of a batch for who sends it
-    receive: float  # and for who receives it
+    hop: float      # transfer of a Contribution to the next rank, and combining it
+    send: float     # the sender's overhead for a batch
+    receive: float  # the receiver's overhead for a batch
     byte: float     # G
     origin: str     # "measured" or "assumed"
 
 
 def loggp(name, latency, overhead, byte, contribution_bytes):
-    """A network that was not measured, from LogGP's constants."""
+    """A network that was not measured, from the constants of LogGP."""
     return Network(name, latency + 2 * overhead + (contribution_bytes - 1) * byte, overhead,
                    overhead, byte, "assumed")
 
 
 @dataclass(frozen=True)
 class Engine:
-    event: float         # of a worker's time, where all is local
-    remote_event: float  # more, for an event that leaves the rank: records, mail, later rollbacks
+    event: float         # a worker's time for an event if all events are local
+    remote_event: float  # extra time of an event for another rank: records, mail, later rollbacks
     batch_bytes: float
-    waits: float         # w: turns that a message of a reduction waits
+    waits: float         # w: the number of turns that a message of a reduction waits
     interval: float = INTERVAL
 
     @property
@@ -57,8 +60,9 @@ class Engine:
 
 
 def steps(ranks):
-    """Messages of a reduction that follow each other, as the root sees it: one a level, up and down.
-    (Where P is no power of two some paths are shorter; measured times jump there.)"""
+    """The number of messages of a reduction that follow each other from a leaf to the root and
+    back: one per level and direction. (If P is not a power of two, some paths are shorter, and
+    measured times have a step.)"""
     return 2 * math.ceil(math.log2(ranks))
 
 
@@ -67,23 +71,24 @@ def reduce_time(ranks, network, engine):
 
 
 def round_time(ranks, network, engine):
-    """From one result of GVT to the next. A turn passes until a rank sees that the interval is over,
-    and one until its last worker has cut."""
+    """The time from one result of GVT to the next. One turn passes until a rank detects the end of
+    the interval, and another turn until the last worker of the rank has made its cut."""
     return engine.interval + 2 * engine.turn + reduce_time(ranks, network, engine)
 
 
 @dataclass(frozen=True)
 class Exchange:
     events_a_batch: float
-    share: float  # of the speed that a worker has without other ranks
+    share: float  # the worker's speed, relative to its speed without other ranks
 
 
 def exchange(peers, remote, network, engine):
-    """A worker that sends a share `remote` of its events to other ranks, to `peers` of them in equal
-    parts. A batch to one of them is closed when it is full, or at the end of the first turn that
-    began BATCH_AGE after the batch did; with few events later, the later the more peers there are, but
-    half an interval of GVT after that in the mean, at a cut. Events come slower where they are dearer,
-    and turns take longer, so this is a fixed point."""
+    """The batches and the speed of a worker that sends a share `remote` of its events to other
+    ranks, in equal parts to `peers` of them. A batch is closed when it is full, or at the end of
+    the first turn that begins BATCH_AGE after the batch. A batch with fewer than
+    EVENTS_WORTH_SENDING events is closed later: the delay grows with the number of peers, and a cut
+    ends it, on average after half a GVT interval. Sending makes events slower and turns longer,
+    which changes the batches; the result is the fixed point."""
     time = engine.event
     full = engine.batch_bytes / EVENT_BYTES
     for _ in range(200):
@@ -102,9 +107,9 @@ def exchange(peers, remote, network, engine):
 class ReduceFit:
     hop: float
     waits: float
-    crowding: float  # factor a rank a core, where that is more than 1
-    waking: float    # for each rank that has no core
-    error: float     # root mean square, relative
+    crowding: float  # factor per (ranks / cores), if there are more ranks than cores
+    waking: float    # time per step for each rank that has no core
+    error: float     # root mean square of the relative errors
 
     def time(self, ranks, pause, cores):
         factor = max(1.0, self.crowding * ranks / cores) if ranks > cores else 1.0
@@ -113,11 +118,11 @@ class ReduceFit:
 
 
 def fit_reduce(points, cores):
-    """Least squares of the relative error, over points (ranks, pause between two looks, time)."""
+    """Least squares of the relative error, over points (ranks, pause between two polls, time)."""
     points = [(int(ranks), float(pause), time) for ranks, pause, time in points]
     best = None
     for crowding in numpy.arange(0.5, 2.001, 0.01):
-        # Linear in what is left, and each row divided by what was measured.
+        # The time is linear in the other parameters. Each row is divided by its measured time.
         one = ReduceFit(0, 0, crowding, 0, 0)
         rows = [[replace(one, **{name: 1}).time(ranks, pause, cores) / time
                  for name in ("hop", "waits", "waking")] for ranks, pause, time in points]
@@ -132,6 +137,7 @@ def fit_reduce(points, cores):
 
 
 def fit_remote_event(runs, event):
-    """What an event that leaves its rank costs, from runs (share sent, time of an event) of two ranks
-    with a core each: the slope through the local event's time, by least squares."""
+    """The extra time of an event for another rank, from runs (share sent, time of an event) of two
+    ranks with one core each: the least-squares slope of a line through the time of a local
+    event."""
     return sum(sent * (time - event) for sent, time in runs) / sum(sent ** 2 for sent, _ in runs)

@@ -1,4 +1,4 @@
-"""The figure: both halves of the model over ranks, with what was measured."""
+"""The figure: reductions and speed over the number of ranks, with the measured reductions."""
 
 from lib.plotting import pyplot
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws a picture of each model for docs/models/README.md from short, reproducible runs. jobs/pictures calls this
-program, and draws the picture of traffic itself."""
+"""Draws a picture of each model for docs/models/README.md from short, reproducible runs.
+jobs/pictures calls this program, and draws the picture of traffic itself."""
 
 import argparse
 import sys

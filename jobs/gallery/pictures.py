@@ -1,4 +1,4 @@
-"""One picture of each model: what it shows, by which runs."""
+"""One picture of each model, and the runs behind it."""
 
 import csv
 import json
@@ -14,7 +14,8 @@ BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"
 
 
 class Runs:
-    """Of the programs of one build: sequential, of seed 1, so that a picture is the same each time."""
+    """Runs the programs of one build, sequentially and with the default seed, so that pictures are
+    reproducible."""
 
     def __init__(self, programs):
         self.programs = Path(programs)
@@ -36,16 +37,17 @@ class Runs:
 
 
 def curves(axes, places, measures, what):
-    """The mean, and what 95 % of all stay below."""
+    """Draws the means and the 95th percentiles."""
     axes.plot(places, [measure["quantiles"]["p95"] for measure in measures], marker=".", color=ORANGE,
               label="95 % stay below")
     axes.plot(places, [measure["mean"] for measure in measures], marker=".", color=BLUE, label=what)
 
 
-# --- Models of handlers ----------------------------------------------------------------------------------
+# --- Models of handlers ------------------------------------------------------------------------
 
 def phold(axes, runs):
-    """From a results file, not from a run: what it takes hangs on the machine."""
+    """Draws the newest results file of the bench. It makes no run, because times depend on the
+    machine."""
     file = max((ROOT / "docs/results").glob("bench-*.json"))
     result = json.loads(file.read_text())
     sizes = {"1024 x 1": "1,024 × 1", "1024 x 16": "1,024 × 16", "65536 x 1": "65,536 × 1", "65536 x 16": "65,536 × 16"}
@@ -64,7 +66,8 @@ def pcs(axes, runs):
     channels = range(4, 17)
 
     def blocked(free):
-        """Engset's formula: what the other portables leave."""
+        """Engset's formula: the probability that the calls of the other portables occupy all `free`
+        channels."""
         terms = [math.comb(portables - 1, busy) * load ** busy for busy in range(free + 1)]
         return terms[-1] / sum(terms)
 
@@ -92,7 +95,7 @@ def queues(axes, runs):
     axes.legend(frameon=False)
 
 
-# --- Models of processes ---------------------------------------------------------------------------------
+# --- Models of processes -----------------------------------------------------------------------
 
 def bank(axes, runs):
     counters = [1, 2, 3, 4]
@@ -129,7 +132,8 @@ def channel(axes, runs):
 
 
 def gas_station(axes, runs):
-    # A tank of which a quarter is less than what a car wants may run dry without a call for a truck.
+    # If a quarter of the tank is less than one car needs, the tank may run dry although no truck
+    # was called.
     tanks = [180, 190, 200, 215, 230, 250, 275, 300, 350, 400]
     curves(axes, tanks, [runs.measures("gas_station", "--tank", tank)["time"] for tank in tanks], "mean time")
     axes.set(xlabel="tank of a station, l", ylabel="time at the station, s", ylim=(0, None))

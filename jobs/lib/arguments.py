@@ -4,7 +4,7 @@ import argparse
 
 
 class Parser(argparse.ArgumentParser):
-    """What is wrong is said in one line, with exit code 2; an option's name is whole."""
+    """Prints an error as one line and exits with code 2. Options cannot be abbreviated."""
 
     def __init__(self, job, **more):
         super().__init__(prog=f"./jobs/run {job}", allow_abbrev=False, **more)

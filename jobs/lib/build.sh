@@ -1,8 +1,8 @@
 # The release build in build/, which jobs/run and tests/run share. Requires: $root is the checkout.
 #
-# Plain cmake, no presets: Ubuntu 22.04 has CMake 3.22, which does not read ours.
+# No presets are used, because CMake 3.22 of Ubuntu 22.04 cannot read the presets of numawarp.
 
-# configure_release OPTION...: quiet unless it fails.
+# configure_release OPTION...: configures build/; prints the output of cmake only if it fails.
 configure_release() {
     local log
     echo "numawarp: configuring build/"
@@ -13,7 +13,7 @@ configure_release() {
     fi
 }
 
-# build_release [TARGET]: everything, or one target.
+# build_release [TARGET]: builds everything, or one target.
 build_release() {
     echo "numawarp: building ${1:-everything}"
     cmake --build "$root/build" ${1:+--target "$1"} || exit 1

@@ -2,7 +2,7 @@
 
 
 def read_summary(file):
-    """cachegrind's own counters by their names."""
+    """{name: value} of the counters of cachegrind."""
     names = values = None
     for line in file.read_text().splitlines():
         kind, _, rest = line.partition(":")

@@ -1,6 +1,6 @@
-"""The cores of this machine that this process may use, with their NUMA nodes and sockets: what
-jobs/lib/launch.py deals out to ranks. Read from /sys, because no package is needed for it and hwloc's
-command lines are no interface."""
+"""The cores of this machine that this process may use, with their NUMA nodes and sockets.
+jobs/lib/launch.py distributes them to ranks. The data is read from /sys, because this needs no
+package, and the output of hwloc's commands is not a stable interface."""
 
 import os
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ SYSTEM = Path("/sys/devices/system")
 
 @dataclass(frozen=True)
 class Core:
-    cpus: tuple  # its hardware threads that this process may use
+    cpus: tuple  # the core's hardware threads that this process may use
     node: int
     socket: int
 
@@ -19,8 +19,8 @@ class Core:
 @dataclass(frozen=True)
 class Machine:
     cores: tuple  # ordered by node, then by CPU
-    # Whether "each NUMA node" and "each core" mean the same to mpirun as to us. It looks at all of
-    # the machine: not at the affinity it was started with, and at nodes without cores as well.
+    # Whether "each NUMA node" and "each core" are the same sets for mpirun as for this module.
+    # mpirun counts the whole machine, with CPUs outside its affinity and nodes without cores.
     regular: bool
 
     def parts(self, by):
@@ -31,7 +31,8 @@ class Machine:
         return [sorted(parts[number]) for number in sorted(parts)]
 
     def shares(self, count):
-        """CPUs for `count` ranks with equal numbers of neighbouring cores. Requires: enough cores."""
+        """CPUs for `count` ranks with equal numbers of neighboring cores. Requires: at least
+        `count` cores."""
         each = len(self.cores) // count
         return [sorted(cpu for core in self.cores[i * each:(i + 1) * each] for cpu in core.cpus)
                 for i in range(count)]
@@ -47,7 +48,7 @@ def numbers(text):
 
 
 def list_text(cpus):
-    """The other way round: [0, 1, 2, 5] is "0-2,5"."""
+    """The inverse of numbers(): [0, 1, 2, 5] is "0-2,5"."""
     runs = []
     for cpu in cpus:
         if runs and cpu == runs[-1][1] + 1:

@@ -43,14 +43,15 @@ LEGAL = "allowed: numa, socket, or a number of ranks from 1"
 LEGAL_RETRIES = "allowed: a number from 1 to 9999"
 LEGAL_HOSTS = "allowed: a file with a line `NAME slots=CORES` for each machine"
 SAME_SIGNAL_SECONDS = 1
-# mpirun notices a machine that is gone after minutes, or says so and waits for ever for its own ranks, which wait
-# for those of that machine. A look starts a program on each machine, for some tenths of a second.
+# mpirun detects a lost machine only after minutes, or reports it and then waits forever for its
+# remaining ranks, which wait for the ranks of the lost machine. Therefore this program checks the
+# machines. A check starts a program on each machine and takes some tenths of a second.
 SECONDS_BETWEEN_LOOKS = 60
 SECONDS_TO_END = 5
 
 
 class Unable(Exception):
-    """Nothing here can start ranks."""
+    """This machine has no program that can start ranks."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Launcher:
     slurm: bool = False
     major: int = 4  # of Open MPI
     root: bool = False
-    hostfile: str = ""  # of mpirun
+    hostfile: str = ""  # for mpirun
 
 
 def find_launcher(environment):
@@ -81,7 +82,7 @@ def find_launcher(environment):
 
 
 def command_line(ranks, machine, launcher, program):
-    """(the words of the line, what the user should know about it or nothing)"""
+    """(the words of the command line, a notice for the user or "")"""
     if ranks == "alone":
         return program, ""
     cores = len(machine.cores)
@@ -113,15 +114,17 @@ def mpirun_words(ranks, wanted, each, parts, machine, launcher, program):
         words.append("--allow-run-as-root")
     if launcher.hostfile:
         words += ["--hostfile", launcher.hostfile]
-    # SLURM's tasks are mpirun's slots, as are those of a hostfile: there may be fewer than we start ranks.
+    # mpirun's slots are SLURM's tasks or the slots of the hostfile. There may be fewer slots than
+    # ranks.
     more = ":OVERSUBSCRIBE" if launcher.slurm or launcher.hostfile else ""
     if parts is None:
         return [*words, "-np", str(wanted), "--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "none",
                 *program]
     if not machine.regular and launcher.hosts == 1:
-        # In the kernel's words, since mpirun would bind to what is not ours, or is no core. By a line of
-        # shell that each rank begins with: mpirun's own way, parts with colons between, crashes with
-        # Debian 13's Open MPI.
+        # mpirun would bind ranks to CPUs that this process may not use, or to nodes without cores.
+        # Therefore each rank first runs a line of shell, which binds the rank by the kernel's CPU
+        # numbers. mpirun's own option for this, a list separated by colons, crashes with the Open
+        # MPI of Debian 13.
         choice = " ".join(f"{rank}) cpus={list_text(part)};;" for rank, part in enumerate(parts))
         bind = f'case $OMPI_COMM_WORLD_RANK in {choice} esac; exec taskset -c "$cpus" "$@"'
         return [*words, "--bind-to", "none", "-np", str(each), "sh", "-c", bind, "sh", *program]
@@ -135,7 +138,7 @@ def mpirun_words(ranks, wanted, each, parts, machine, launcher, program):
 
 
 def srun_words(ranks, wanted, each, parts, machine, launcher, program):
-    # Otherwise the others wait for ever for a rank that died.
+    # Without --kill-on-bad-exit the other ranks would wait forever for a rank that died.
     words = ["srun", "--mpi=pmix", f"--nodes={launcher.hosts}", f"--ntasks={wanted}",
              "--kill-on-bad-exit"]
     if parts is None:
@@ -146,33 +149,37 @@ def srun_words(ranks, wanted, each, parts, machine, launcher, program):
 
 
 class Run:
-    """A line that is run, and perhaps others after it. The first Ctrl-C or kill goes to the ranks themselves,
-    past mpirun, which would kill them a second later: the last report or checkpoint of a long run takes
-    longer. mpirun has a group of its own, or the terminal would send it the same Ctrl-C. Ranks that are
-    not its children, on other hosts, it tells in its own way, and so does srun, whose child is no rank.
-    SIGUSR1 both hand on to all ranks and wait.
+    """Runs a command line, and possibly others after it, and forwards signals.
 
-    told_ranks: the child is a rank, or tells them."""
+    The first SIGINT or SIGTERM is sent directly to the ranks that are children of mpirun, because
+    mpirun would kill the ranks one second after a signal, and the last report or checkpoint of a
+    long run takes longer. mpirun is in its own process group, because otherwise the terminal would
+    send it the Ctrl-C, too. If mpirun has no ranks as children, because all are on other hosts,
+    mpirun gets the signal and forwards it; so does srun, whose child is not a rank. mpirun and srun
+    forward SIGUSR1 to all ranks and wait. A second SIGINT or SIGTERM is sent to mpirun.
+
+    told_ranks: the child is a rank, or forwards signals to the ranks."""
 
     def __init__(self, told_ranks):
-        self.stopped = False  # somebody wished so
+        self.stopped = False  # a signal has requested the end of the run
         self._told_ranks = told_ranks
-        self._ended = []  # (signal, when) of each wish that the run ends at once
+        self._ended = []  # (signal, time) of each request to end the run at once
 
     def once(self, words, lost=None):
-        """The exit code of a line. `lost`: says now and then whether machines are gone, without which it
-        cannot end by itself; then it is ended."""
+        """Runs a command line and returns its exit code. `lost` is called periodically. If it
+        returns lost machines, the command line is ended, because it may never end by itself."""
         handlers = {signal.SIGUSR1: self._hand_on, signal.SIGINT: self._pass_by,
                     signal.SIGTERM: self._pass_by}
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            # mpirun would end at once; what it hands on has the ranks saved as well.
+            # SIGHUP would end mpirun at once. SIGUSR1, which mpirun forwards, also makes the ranks
+            # write a checkpoint.
             handlers[signal.SIGHUP] = lambda *_: self._hand_on(signal.SIGUSR1, None)
         with subprocess.Popen(words, preexec_fn=os.setpgrp) as self._launched:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
             code = self._wait(lost)
             for number in handlers:
-                signal.signal(number, signal.SIG_DFL)  # between two lines there is nobody to tell
+                signal.signal(number, signal.SIG_DFL)  # no ranks run between two command lines
         if code != 0 and self._ended:
             return 128 + self._ended[0][0]
         return code if code >= 0 else 128 - code
@@ -188,7 +195,8 @@ class Run:
         return self._launched.wait()
 
     def _end(self):
-        """mpirun, and its ranks on this machine; those on others end when it is gone."""
+        """Ends mpirun and its ranks on this machine. Ranks on other machines end when mpirun has
+        ended."""
         ranks = children_of(self._launched.pid)
         self._launched.terminate()
         try:
@@ -203,12 +211,12 @@ class Run:
 
     def _hand_on(self, number, _):
         self.stopped = True
-        self._launched.send_signal(number)  # unless it is gone
+        self._launched.send_signal(number)  # no effect if the process has ended
 
     def _pass_by(self, number, _):
         self.stopped = True
         wish = number, time.monotonic()
-        # `timeout` and batch systems send one to us and one to our group.
+        # `timeout` and batch systems send a signal to this process and again to its process group.
         if self._ended and wish[1] - self._ended[0][1] < SAME_SIGNAL_SECONDS:
             return
         ranks = [] if self._ended or self._told_ranks else children_of(self._launched.pid)
@@ -238,7 +246,7 @@ class Wanted:
 
 
 class Refused(Exception):
-    """A value that is not legal."""
+    """The command line contains a value that is not allowed."""
 
 
 def read_command_line(words):
@@ -269,7 +277,7 @@ def read_command_line(words):
 
 
 class Start:
-    """What is started, of which less may be left at the next try."""
+    """The ranks and machines of a try. The next try may have fewer of them."""
 
     def __init__(self, wanted):
         self.launcher = Launcher() if wanted.ranks == "alone" else find_launcher(os.environ)
@@ -293,7 +301,8 @@ class Start:
         return words
 
     def lost(self):
-        """The machines that do not answer any more: SLURM knows, or they are asked twice."""
+        """The machines that no longer answer. With srun, SLURM is asked; otherwise each machine is
+        asked up to two times."""
         if self.launcher.srun:
             left = retries.allocated(os.environ["SLURM_JOB_ID"]) if self.hosts else None
             return [name for name in self.hosts if name not in left] if left else []
@@ -304,14 +313,15 @@ class Start:
         return silent
 
     def leave_out(self, lost, folder):
-        """Fewer machines, and as many ranks on each as before. `folder`: for a list of those that are left."""
+        """Removes the machines `lost`. The number of ranks per machine stays the same. `folder`:
+        for a hostfile of the remaining machines."""
         all_hosts = len(self.hosts)
         self.hosts = {name: line for name, line in self.hosts.items() if name not in lost}
         if self.ranks.isdigit():
             self.ranks = str(max(1, int(self.ranks) * len(self.hosts) // all_hosts))
         self.launcher = replace(self.launcher, hosts=len(self.hosts))
         if self.launcher.srun:
-            # Which also goes by these.
+            # srun also uses these variables.
             os.environ["SLURM_JOB_NUM_NODES"] = os.environ["SLURM_NNODES"] = str(len(self.hosts))
             return
         hostfile = Path(folder) / "hosts"
@@ -320,7 +330,7 @@ class Start:
 
 
 def run_with_retries(start, tries):
-    """The exit code of the last try."""
+    """Runs the program up to `tries` + 1 times and returns the exit code of the last try."""
     run = Run(told_ranks=start.launcher.srun or start.ranks == "alone")
     first_program = start.program
     checkpoints = retries.value_of("--checkpoint", first_program)

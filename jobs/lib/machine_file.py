@@ -1,16 +1,17 @@
-"""Files that describe machines, as `./jobs/run machine` writes them and `--machine` of a run takes them."""
+"""Files that describe machines. `./jobs/run machine` writes them and the option --machine reads
+them."""
 
 import json
 from pathlib import Path
 
 
 class BadMachine(Exception):
-    """The text says what is wrong and what is legal."""
+    """The text names the error and the allowed values."""
 
 
 def read(text):
-    """(NAME, or "" without one; the JSON) of FILE, or of FILE#NAME, one of several machines in it. Raises
-    BadMachine."""
+    """(name, JSON) of `text`: ("", content) of FILE, or the machine NAME of FILE#NAME, where FILE
+    contains several machines. Raises BadMachine."""
     file, _, name = text.partition("#")
     try:
         content = json.loads(Path(file).read_text())

@@ -1,5 +1,5 @@
-"""Numbers as people read them: here jobs/ turns bytes, times, counts and shares into text, as programs do in
-src/base/number_text.hpp."""
+"""Bytes, times, counts and shares as text for people. src/base/number_text.hpp does this for
+programs."""
 
 import math
 
@@ -7,7 +7,7 @@ NONE = "–"
 
 
 def count(number):
-    """12,345; 4.04 million from a million."""
+    """12,345; from a million on 4.04 million."""
     if number is None:
         return NONE
     for size, unit in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
@@ -17,7 +17,7 @@ def count(number):
 
 
 def plain(number):
-    """At most four figures behind a point, and none in what is whole or large."""
+    """Up to four significant digits; no decimals for whole numbers and from 1,000 on."""
     if number is None:
         return NONE
     if number == int(number) or abs(number) >= 1000:
@@ -34,7 +34,7 @@ def short(number):
 
 
 def power(number):
-    """Of ten, for axes: 0.1, 1, 10, 100, 10⁴, 10⁻⁵."""
+    """A power of ten, for axes: 0.1, 1, 10, 100, 10⁴, 10⁻⁵."""
     exponent = round(math.log10(number))
     if -2 <= exponent <= 3:
         return f"{number:.4g}"
@@ -42,7 +42,7 @@ def power(number):
 
 
 def time_unit(seconds_max):
-    """The name and the seconds of a unit in which times up to this are short numbers."""
+    """(name, seconds) of a unit in which times up to seconds_max are short numbers."""
     for bound, unit, unit_seconds in ((1e-3, "µs", 1e-6), (1, "ms", 1e-3), (180, "s", 1),
                                       (3 * 3600, "min", 60), (4 * 86400, "h", 3600)):
         if seconds_max < bound:
@@ -63,7 +63,7 @@ def percent(share):
     if share is None:
         return NONE
     if 0.99 < share < 1:
-        return f"{min(99.9, 100 * share):.1f} %"  # not all, where it is not
+        return f"{min(99.9, 100 * share):.1f} %"  # never 100 % for a share below 1
     digits = 0 if share >= 0.1 or share == 0 else 1
     return f"{100 * share:.{digits}f} %"
 

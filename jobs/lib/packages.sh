@@ -1,9 +1,9 @@
-# The packages that numawarp needs, and how they get onto a machine. Sourced by jobs/run, tests/run
-# and .ci/run; this is the only list.
+# The packages that numawarp needs, and their installation. Sourced by jobs/run, tests/run and
+# .ci/run; this is the only list.
 #
-# A package is missing if what we need of it cannot be found (a command, a header that the compiler
-# or MPI's wrapper of it sees, or a Python module), not if dpkg does not know it: libraries may have
-# come some other way.
+# A package is missing if the needed part of it cannot be found: a command, a header for the
+# compiler or for MPI's compiler wrapper, a Python module, or a sanitizer. dpkg is not asked,
+# because libraries may have been installed in another way.
 
 # set    package              found by                            what for
 packages='
@@ -52,7 +52,7 @@ nightly  libclang-rt-dev      sanitizer clang++                   the sanitizers
 nightly  debootstrap          command debootstrap                 creates a bare Debian system
 '
 
-# header_exists HEADER[|HEADER]: one of them can be included.
+# header_exists HEADER[|HEADER]: succeeds if one of the headers can be included.
 header_exists() {
     local header
     for header in ${1//|/ }; do
@@ -61,8 +61,8 @@ header_exists() {
     return 1
 }
 
-# python_with MODULE: prints a python3 that has it. Debian's packages are for /usr/bin/python3, which
-# need not be the first one in PATH.
+# python_with MODULE: prints a python3 that has the module. Debian's packages are for
+# /usr/bin/python3, which need not be the first python3 in PATH.
 python_with() {
     local python
     for python in python3 /usr/bin/python3; do
@@ -71,7 +71,7 @@ python_with() {
     return 1
 }
 
-# missing_packages SET...: prints, one a line, the packages of these sets that are not there.
+# missing_packages SET...: prints the missing packages of these sets, one per line.
 missing_packages() {
     local set package kind probe _
     while read -r set package kind probe _; do
@@ -87,7 +87,7 @@ missing_packages() {
     done <<<"$packages"
 }
 
-# install_packages SET...: what is missing, by apt; exits with 4 where that cannot be done.
+# install_packages SET...: installs the missing packages by apt; exits with code 4 if it cannot.
 install_packages() {
     local missing as_root=()
     missing=$(missing_packages "$@" | xargs)
@@ -108,7 +108,8 @@ install_packages() {
     echo "numawarp: installing $missing"
     local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
                -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
-    # A fresh container has no package lists; those of an old machine may name files that are gone.
+    # A new container has no package lists. The lists of an old machine may name files that no
+    # longer exist.
     apt-cache show g++ >/dev/null 2>&1 || "${apt[@]}" update
     # shellcheck disable=SC2086  # $missing is a list
     "${apt[@]}" install -y --no-install-recommends $missing ||

@@ -1,9 +1,9 @@
-"""What all figures that matplotlib draws have in common."""
+"""Settings for all figures that matplotlib draws."""
 
 import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402, F401
 
-# The same numbers give the same file, and its words can be searched.
+# Equal numbers give equal files, and the text in a figure can be searched.
 matplotlib.rcParams.update({"svg.hashsalt": "numawarp", "svg.fonttype": "none", "font.size": 9,
                             "axes.spines.top": False, "axes.spines.right": False})

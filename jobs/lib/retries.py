@@ -1,8 +1,9 @@
 """Decides whether --retries of launch.py starts a run again, and on which machines.
 
-A run is started again if a rank was killed by a signal that does not request a stop, or if a machine is lost. Other
-failures have an exit code of their own (docs/reference/exit-codes.md) and would occur again. mpirun has no exit code for
-a lost machine. Therefore this module asks each machine."""
+A run is started again if a rank was killed by a signal that does not request a stop, or if a
+machine is lost. Other failures have an exit code of their own (docs/reference/exit-codes.md) and
+would occur again. mpirun has no exit code for a lost machine. Therefore this module asks each
+machine."""
 
 import json
 import signal
@@ -10,20 +11,21 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-# What ends a run on purpose: the user's signals, and the contract's exit codes but for 1, which is also what
-# mpirun says when it has lost a machine.
+# Exit codes after which a run is not started again: those of the user's signals, and the documented
+# ones except 1, because mpirun also returns 1 when it has lost a machine.
 WISHES = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT}
 ON_PURPOSE = {0, 2, 3, 4} | {128 + number for number in WISHES}
-# A machine that is up answers ssh in a second or two; one that pages may take ten times as long.
+# A working machine answers ssh within one or two seconds. If it is swapping, this may take ten
+# times as long.
 SECONDS_TO_ANSWER = 30
 
 
 class BadHosts(Exception):
-    """The file that was named is no list of machines."""
+    """The file is not a list of machines."""
 
 
 def read_hosts(path):
-    """{name: its line} of a hostfile of Open MPI's."""
+    """{name: its line} of a hostfile of Open MPI."""
     try:
         lines = [line.partition("#")[0].strip() for line in Path(path).read_text().splitlines()]
     except (OSError, ValueError) as error:
@@ -35,7 +37,7 @@ def read_hosts(path):
 
 
 def answering(hosts, launcher):
-    """Those of the names, if any, on which mpirun, in whatever way it gets there, can start something."""
+    """The names of those hosts on which mpirun can start a program now."""
     def answers(name):
         root = ["--allow-run-as-root"] if launcher.root else []
         try:
@@ -50,8 +52,8 @@ def answering(hosts, launcher):
 
 
 def allocated(job):
-    """The names of the machines that a job of SLURM has now; those that failed are its own no more
-    (--no-kill). None: SLURM does not say."""
+    """The names of the machines that a SLURM job has now, without those that failed (--no-kill).
+    None if SLURM gives no answer."""
     def said(*command):
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               check=True).stdout.split()
@@ -63,8 +65,8 @@ def allocated(job):
 
 
 def cause_of(code, lost):
-    """Why a run that has ended so is to be started again, in words; empty: it is not. `lost`: names of
-    machines that do not answer any more."""
+    """The reason to start a run with exit code `code` again, as text; empty if it must not be
+    started again. `lost`: names of the machines that no longer answer."""
     if code in ON_PURPOSE:
         return ""
     if lost:
@@ -76,7 +78,7 @@ def cause_of(code, lost):
 
 
 def value_of(option, words):
-    """What `--option VALUE` or `--option=VALUE` says last; None: it is not there."""
+    """The value of the last `--option VALUE` or `--option=VALUE`; None if the option is missing."""
     found = None
     for word, following in zip(words, [*words[1:], None]):
         if word == option:
@@ -87,7 +89,7 @@ def value_of(option, words):
 
 
 def saved_at(folder):
-    """The virtual time of the checkpoint that counts there; None: there is none that can be read."""
+    """The virtual time of the latest checkpoint in `folder`; None if there is no readable one."""
     try:
         return json.loads((Path(folder) / "latest.json").read_text())["gvt"]
     except (OSError, ValueError, KeyError):
@@ -95,7 +97,7 @@ def saved_at(folder):
 
 
 def going_on(program, folder):
-    """The words of `program`, such that it goes on from the checkpoint in `folder`."""
+    """`program` with its option --restart replaced by `--restart folder`."""
     words, skip = [], False
     for word in program:
         if not skip and word != "--restart" and not word.startswith("--restart="):

@@ -1,5 +1,5 @@
-# Submits the job scripts of jobs/slurm, for `jobs/run slurm`. Sourced by jobs/run, whose $root, models,
-# fail_usage and build_program it uses.
+# Submits the job scripts of jobs/slurm, for `jobs/run slurm`. Sourced by jobs/run; uses its $root,
+# models, fail_usage and build_program.
 
 slurm_usage() {
     cat <<END
@@ -27,8 +27,8 @@ slurm_scripts() {
     echo "${names[*]}"
 }
 
-# take_slurm_words WORD...: sorts what stands behind SCRIPT into $only_print, $for_sbatch and $words,
-# MODEL and its options.
+# take_slurm_words WORD...: sorts the words that follow SCRIPT into $only_print, $for_sbatch, and
+# $words for MODEL and its options.
 take_slurm_words() {
     only_print='' for_sbatch=() words=()
     local word
@@ -43,7 +43,7 @@ take_slurm_words() {
     done
 }
 
-# MODEL as the user gave it, or the one that the script has for itself.
+# slurm_model SCRIPT WORD...: prints the first WORD, or the default model of SCRIPT.
 slurm_model() {
     local script=$1
     shift

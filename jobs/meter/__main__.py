@@ -22,7 +22,8 @@ def node_of_cpus(topology):
 
 
 def plugin(given, out):
-    """In the words of QEMU, for which a comma separates."""
+    """The plug-in and its arguments for QEMU. Commas separate the words, so a comma in a word is
+    doubled."""
     words = [str(given.programs / "meter_plugin.so"), f"out={out}",
              "cpus=" + ":".join(map(str, node_of_cpus(given.topology))),
              "memory=" + ":".join(str(node.mib << 20) for node in given.topology.nodes),

@@ -1,9 +1,10 @@
 """Counts the accesses of a program to the memory of each NUMA node, in a guest with several nodes.
 
-The guest of `./jobs/run guest` runs the command in QEMU's emulator. A plug-in counts each access of user
-programs by node of the CPU, node of the page, kind of memory and phase of the run, and the misses in a model
-of caches and TLBs. Kinds and phases are known for programs of numawarp; for other programs only nodes are
-known. A table goes to stderr, and all counts go to results/ as JSON. docs/how-to/meter.md describes the counts.
+The guest of `./jobs/run guest` runs the command in QEMU's emulator. A plug-in counts each access of
+user programs by node of the CPU, node of the page, kind of memory and phase of the run, and the
+misses in a model of caches and TLBs. Kinds and phases are known for programs of numawarp; for other
+programs only nodes are known. A table goes to stderr, and all counts go to results/ as JSON.
+docs/how-to/meter.md describes the counts.
 
 Exit codes: those of ./jobs/run guest; 125 also if nothing was counted.
 """
@@ -21,7 +22,7 @@ from meter.counts import Counts  # noqa: E402
 from meter.estimate import Memory, read_memory  # noqa: E402
 from meter.presets import MACHINES  # noqa: E402
 
-NODES_MAX, CPUS_MAX = 16, 126  # of the plug-in
+NODES_MAX, CPUS_MAX = 16, 126  # limits of the plug-in
 
 
 def period(text):
@@ -71,7 +72,7 @@ def arguments():
 
 
 def read_against(parser, file, nodes, caches):
-    """Its Counts."""
+    """The Counts in the --json file of an earlier run."""
     found = json.loads(file.read_text())
     if (len(found["nodes"]), found["caches"]) != (nodes, caches):
         parser.error(f"--against: it has {len(found['nodes'])} nodes and the caches of {found['caches']}; "
@@ -80,4 +81,4 @@ def read_against(parser, file, nodes, caches):
 
 
 if __name__ == "__main__":
-    arguments()  # to refuse what is wrong with them, before anything is built
+    arguments()  # jobs/run checks the arguments before it builds anything

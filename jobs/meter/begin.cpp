@@ -1,5 +1,5 @@
-// Becomes the command that it is given, from which on the meter counts: what the guest did before is none
-// of the command's.
+// Starts the counts of the meter, then replaces itself with the given command. So the counts do not
+// contain earlier activities of the guest.
 //
 // usage: meter_begin COMMAND...
 #include <cstdio>

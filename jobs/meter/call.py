@@ -1,4 +1,4 @@
-"""The meter, called by a program."""
+"""Runs the meter as a child process."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ UNAVAILABLE = 77
 
 
 def metered(programs, topology, command, options=()):
-    """(What --json has written, or None; the finished process with its output as text.)"""
+    """(content of the --json file or None, the finished process with its output as text)"""
     with tempfile.TemporaryDirectory(prefix="numawarp-meter-") as folder:
         file = Path(folder) / "meter.json"
         done = subprocess.run([*job(programs, topology, file), *map(str, options), "--",
@@ -19,6 +19,6 @@ def metered(programs, topology, command, options=()):
 
 
 def job(programs, topology, file):
-    """The beginning of its command line."""
+    """The beginning of the meter's command line."""
     return [sys.executable, str(Path(__file__).resolve().parent), topology, "--programs", str(programs),
             "--json", str(file)]

@@ -1,20 +1,21 @@
-"""What the plug-in has written, and sums over it."""
+"""The counts that the plug-in has written, and sums over them."""
 
 from collections import namedtuple
 from pathlib import Path
 
-LOOP = ["execute", "roll back", "commit", "mail", "GVT"]  # of events
-WORK = LOOP[:3]  # and in the others workers also wait
+LOOP = ["execute", "roll back", "commit", "mail", "GVT"]  # the phases of the event loop
+WORK = LOOP[:3]  # in the other phases of the loop workers also wait
 PHASES = ["none", "set-up", *LOOP, "wind-up"]
 KINDS = ["other heap", "state", "events", "history", "snapshots", "mail", "pending set", "other engine",
          "stack", "code and constants"]
 
-# Accesses of a CPU of `cpu_node` to pages on `node`; what of them none of its caches up to a level had, its own and
-# those that it shares; and what none had: `passed`, what a CPU of another node wrote last and has in its caches, and `memory`, all else.
+# accesses: of a CPU on `cpu_node` to pages on `node`. l1, l2, l3: the accesses that missed in all
+# caches of the CPU up to this level, private and shared. The accesses that missed in all caches are
+# divided: passed (a CPU of another node wrote the line last and has it in its caches), and memory.
 Access = namedtuple("Access", "cpu cpu_node phase kind node store accesses l1 l2 l3 memory passed")
 TlbMisses = namedtuple("TlbMisses", "cpu phase kind first walks huge_accesses")
 Instructions = namedtuple("Instructions", "cpu phase count")
-# In the rows' first columns stands what is counted, in the others how often.
+# name -> (type of a row, number of key columns); the other columns are counts.
 TABLES = {"instructions": (Instructions, 2), "accesses": (Access, 6), "tlb": (TlbMisses, 3)}
 
 
@@ -28,7 +29,7 @@ class Counts:
         self.tlb = [TlbMisses(*row) for row in fields["tlb"]]
 
     def fields(self):
-        """As JSON has them."""
+        """The fields of the JSON file."""
         return {"api": self.api, "committed_events": self.committed, "groups_moved": self.groups_moved,
                 "instructions_columns": Instructions._fields, "instructions": self.instructions,
                 "accesses_columns": Access._fields, "accesses": self.accesses,
@@ -38,7 +39,7 @@ class Counts:
         return 1 + max((max(row.node, row.cpu_node) for row in self.accesses), default=0)
 
     def sum(self, column, **where):
-        """Of one column of accesses, over the rows whose fields are as wanted."""
+        """The sum of a column of accesses over the rows with these values of fields."""
         return _sum(self.accesses, column, where)
 
     def sum_tlb(self, column, **where):
@@ -48,21 +49,21 @@ class Counts:
         return _sum(self.instructions, "count", where)
 
     def sum_local(self, column, **where):
-        """Of accesses to pages on the CPU's own node."""
+        """sum() over accesses to pages on the CPU's own node."""
         return _sum([row for row in self.accesses if row.node == row.cpu_node], column, where)
 
     def local_share(self, column="memory", **where):
-        """Of what goes to memory; None where nothing does."""
+        """The local share of `column`; None if its sum is 0."""
         total = self.sum(column, **where)
         return self.sum_local(column, **where) / total if total else None
 
     def matrix(self, column="memory", **where):
-        """[node of the CPU][node of the page]."""
+        """The sums of a column: [node of the CPU][node of the page]."""
         nodes = range(self.nodes())
         return [[self.sum(column, cpu_node=c, node=m, **where) for m in nodes] for c in nodes]
 
     def of_loop(self):
-        """Without set-up and wind-up, if there are phases at all."""
+        """The counts of the event loop; all counts if the program has no phases."""
         return self.of_phases(LOOP) if any(row.phase in LOOP for row in self.instructions) else self
 
     def of_phases(self, phases):
@@ -78,7 +79,7 @@ def _sum(rows, column, where):
 
 
 def together(counts):
-    """The sum of several Counts, of periods of one run."""
+    """The sum of several Counts of periods of one run."""
     fields = {"api": max((one.api for one in counts), default=0),
               "committed_events": sum(one.committed or 0 for one in counts),
               "groups_moved": sum(one.groups_moved for one in counts)}
@@ -92,14 +93,15 @@ def together(counts):
 
 
 def since_moved(periods):
-    """Of the periods after the first in which groups changed their worker; None if none did, or none came
-    after."""
+    """The sum of the periods after the first one in which groups changed their worker; None if
+    there are no such periods."""
     moved = next((i for i, one in enumerate(periods) if one.groups_moved), len(periods))
     return together(periods[moved + 1:]) if moved + 1 < len(periods) else None
 
 
 def read(file, node_of_cpu, levels):
-    """The periods in the plug-in's file, each as Counts; `levels`: how many caches the model has."""
+    """The periods in the plug-in's file, each as Counts. `levels`: number of caches in the
+    model."""
     api, periods = 0, []
     for line in Path(file).read_text().splitlines():
         name, *numbers = line.split()

@@ -1,14 +1,15 @@
-"""What the counts would cost on a machine with several nodes: an estimate, in nanoseconds an event.
+"""Estimates the time of the counted run on a machine with several nodes, in nanoseconds per event.
 
-A CPU's time is what its instructions take, and the latencies of all that misses, as if each waited for the
-one before: no overlap, no fetching ahead, so it is an upper bound for what memory costs. The latency to
-another node is that of its own memory times the distance (of the firmware's table: 10 is the node itself),
-unless --machine says it.
+The time of a CPU is the time of its instructions plus the latencies of all misses. Each miss waits
+for the previous one, without overlap and prefetching, so the time is an upper bound for the cost of
+memory. The latency of another node's memory is the latency of own memory times distance / 10, where
+the distance is from the firmware's table (10: the node itself). --machine replaces these latencies.
 
-Contention: the lines that each pair of nodes moves take at least their bytes / the pair's bandwidth, and
-those that leave one node's memory at least their bytes / the largest bandwidth that any node has from it, if its
-own is known; what is unknown bounds nothing.
-If the longest of these takes more than the busiest CPU, all is stretched by that much.
+Contention: the transfer of lines between a pair of nodes takes at least their bytes / the bandwidth
+of the pair. The transfer of lines from one node's memory takes at least their bytes / the largest
+bandwidth of any node from this memory; this bound requires that the bandwidth of the node to its
+own memory is known. If the longest transfer takes more time than the busiest CPU, the estimate is
+multiplied by the ratio.
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ def _matrix(rows, name, nodes, zero_on_diagonal):
 
 
 def read_memory(text, nodes):
-    """Of FILE or FILE#NAME, the one of several machines in it. Raises BadMachine."""
+    """The Memory in FILE, or in FILE#NAME if FILE contains several machines. Raises BadMachine."""
     _, machine = machine_file.read(text)
     if not isinstance(machine, dict) or "bw" not in machine:
         raise BadMachine("`bw` is missing; allowed: JSON with rows `bw`, or FILE#NAME of a machine with such rows")
@@ -46,8 +47,9 @@ def read_memory(text, nodes):
 
 @dataclass(frozen=True)
 class Memory:
-    bandwidth: list | None = None  # [node of the CPU][node of the page], MB/s; 0 on the diagonal: unknown
-    latency: list | None = None  # in the same way, ns
+    # Both are [node of the CPU][node of the page].
+    bandwidth: list | None = None  # MB/s; 0 on the diagonal: unknown
+    latency: list | None = None  # ns
     distances: list | None = None
 
     def completed(self, distances, nodes):
@@ -61,13 +63,13 @@ class Memory:
 
 
 class Estimate:
-    """Of the event loop."""
+    """The estimate for the event loop."""
 
     def __init__(self, counts, machine, memory):
         loop = counts.of_loop()
         self._committed = counts.committed
         self._memory = memory
-        # By CPU and what it waits for.
+        # CPU -> part of its time -> ns.
         times = {}
 
         def add(cpu, what, ns):
@@ -91,14 +93,14 @@ class Estimate:
         self._stretch, self._where = (self._transfer_ns / busiest_ns, where) if is_stretched else (1, None)
 
     def _longest_transfer(self, loop):
-        """(Nanoseconds, the pair or node that takes them)."""
+        """(nanoseconds, name of the pair or node) of the longest transfer."""
         bandwidth = self._memory.bandwidth
         if not bandwidth:
             return 0, None
         nodes = range(len(bandwidth))
         moved = [[LINE_BYTES * (loop.sum("memory", cpu_node=c, node=m) + loop.sum("passed", cpu_node=c, node=m))
                   for m in nodes] for c in nodes]
-        # MB/s are bytes a microsecond.
+        # 1 MB/s is 1 byte per microsecond.
         times = {f"node {c} to node {m}": 1000 * moved[c][m] / bandwidth[c][m]
                  for c in nodes for m in nodes if bandwidth[c][m]}
         if len(nodes) > 1:
@@ -109,13 +111,13 @@ class Estimate:
 
     @property
     def ns(self):
-        """Of CPU time: an event's where they are known, else of all."""
+        """CPU time: per event if the number of events is known, else the total."""
         return self._stretch * sum(self._parts.values()) / (self._committed or 1)
 
     @property
     def transfer_ns(self):
-        """What the busiest pair of nodes, or node, takes for its lines, as if nothing else took time: an event's, or
-        of all. Of wall time."""
+        """Wall time of the transfers of the busiest pair of nodes, or node, if nothing else took
+        time: per event if the number of events is known, else the total."""
         return self._transfer_ns / (self._committed or 1)
 
     def fields(self):

@@ -1,18 +1,22 @@
-"""The caches and TLBs of some machines, as the plug-in's model has them, and what their latencies are.
+"""The caches and TLBs of some machines, in the form of the plug-in's model, and their latencies.
 
 Sources:
-  opteron6128  "Magny-Cours", family 10h, one die: AMD, Software Optimization Guide for AMD Family 10h and
-               12h Processors (40546), appendix A; P. Conway et al., Cache hierarchy and memory subsystem of
-               the AMD Opteron processor (IEEE Micro 30(2), 2010): of 6 MiB on a die 1 MiB is the directory
-  opteron6272  "Interlagos", family 15h, one die: AMD, Software Optimization Guide for AMD Family 15h
-               Processors (47414), sections 2.5 to 2.8 and appendix B; two cores have one second level
-  origin2000   R10000: K. Yeager, The MIPS R10000 superscalar microprocessor (IEEE Micro 16(2), 1996);
-               latencies: J. Laudon, D. Lenoski, The SGI Origin: a ccNUMA highly scalable server (ISCA
-               1997). Its TLB has 64 entries of two neighbouring pages each: counted as 128 of one
+  opteron6128  "Magny-Cours", family 10h, one die: AMD, Software Optimization Guide for AMD Family
+               10h and 12h Processors (40546), appendix A; P. Conway et al., Cache hierarchy and
+               memory subsystem of the AMD Opteron processor (IEEE Micro 30(2), 2010): of 6 MiB on
+               a die 1 MiB is the directory
+  opteron6272  "Interlagos", family 15h, one die: AMD, Software Optimization Guide for AMD Family
+               15h Processors (47414), sections 2.5 to 2.8 and appendix B; two cores share a second
+               level
+  origin2000   R10000: K. Yeager, The MIPS R10000 superscalar microprocessor (IEEE Micro 16(2),
+               1996); latencies: J. Laudon, D. Lenoski, The SGI Origin: a ccNUMA highly scalable
+               server (ISCA 1997). The TLB has 64 entries of two neighboring pages each, modeled as
+               128 entries of one page
   xeon         Skylake server, ten cores of a node: Intel 64 and IA-32 Architectures Optimization
                Reference Manual, chapters on the Skylake and Skylake Server microarchitectures
-What is directory in the last levels of both opterons is taken as whole ways, of 128 KiB each.
-Latencies in nanoseconds are of loads that wait for each other, and rounded.
+
+The directory in the last cache level of both Opterons is left out, as whole ways of 128 KiB each.
+Latencies are in nanoseconds, rounded, for loads that wait for each other.
 """
 
 from dataclasses import dataclass
@@ -24,7 +28,7 @@ KIB, MIB = 1 << 10, 1 << 20
 class Cache:
     bytes: int
     ways: int
-    share: int = 1  # of so many neighbouring cores of a node; 0: of all
+    share: int = 1  # number of neighboring cores of a node that share the cache; 0: all cores
     line: int = 64
 
     def argument(self):
@@ -33,9 +37,9 @@ class Cache:
 
 @dataclass(frozen=True)
 class Tlb:
-    small: tuple[int, int]  # entries for pages of 4 KiB, ways
-    huge: tuple[int, int] = (0, 1)  # for those of 2 MiB
-    unified: bool = False  # both are in the first
+    small: tuple[int, int]  # (entries, ways) for pages of 4 KiB
+    huge: tuple[int, int] = (0, 1)  # (entries, ways) for pages of 2 MiB
+    unified: bool = False  # `small` is used for both sizes of pages
 
     def argument(self):
         numbers = [number for entries, ways in (self.small, self.huge)
@@ -47,10 +51,10 @@ class Tlb:
 class Machine:
     caches: tuple[Cache, ...]  # from the first level to the last
     tlbs: tuple[Tlb, Tlb]
-    hit_ns: tuple[float, ...]  # a level each
-    memory_ns: float  # of the node itself
-    walk_ns: float  # beyond both TLBs
-    instruction_ns: float  # all that is not waiting
+    hit_ns: tuple[float, ...]  # one per level
+    memory_ns: float  # memory of the CPU's own node
+    walk_ns: float  # after a miss in both levels of the TLB
+    instruction_ns: float  # all time of an instruction except waiting
 
     def arguments(self):
         return [f"l{i}={cache.argument()}" for i, cache in enumerate(self.caches, start=1)] + [

@@ -1,5 +1,6 @@
-"""What series of runs by the meter have in common (./jobs/run paper-numa --meter, paper-bwap --meter): their option,
-a run in the guest, and the columns that its counts give. Requires: jobs/ and tests/guest are in sys.path."""
+"""Common parts of the series with the meter (./jobs/run paper-numa --meter, paper-bwap --meter):
+the option, a run in the guest, and the columns with its counts. Requires: jobs/ and tests/guest are
+in sys.path."""
 
 import argparse
 import json
@@ -30,14 +31,15 @@ def topology_name(text):
 
 
 def add_option(parser):
-    """--meter: False without it, None with it and no name."""
+    """--meter: False if it is not given, None if it is given without a topology."""
     parser.add_argument("--meter", nargs="?", default=False, const=None, type=topology_name, metavar="TOPOLOGY",
                         help="run in an emulated machine that counts local and remote accesses to memory, not on this "
                              f"machine [{TOPOLOGY}]")
 
 
 def demand_guest(name, programs):
-    """Raises ProgramFailed where there is nothing to count in or by. May fetch the guest's kernel. `name`: of the series."""
+    """Raises ProgramFailed if the plug-in or the guest is missing. May download the guest's kernel.
+    `name`: of the series."""
     if not (programs / "meter_plugin.so").exists():
         raise ProgramFailed(4, f"no meter_plugin.so in {programs}; ./jobs/run {name} builds it")
     try:
@@ -47,7 +49,7 @@ def demand_guest(name, programs):
 
 
 def run_metered(programs, topology_text, command, options, folder, on_tick):
-    """(Outcome, the meter's JSON or None). `folder`: one that the command may write to."""
+    """(Outcome, the meter's JSON or None). `folder`: a folder to which the command may write."""
     file = Path(folder) / "meter.json"
     meter = [*job(programs, topology_text, file), *options, "--rw", folder, "--timeout", 3600, "--", *command]
     outcome = run_programs([meter], on_tick, folder=Path(folder))
@@ -55,8 +57,9 @@ def run_metered(programs, topology_text, command, options, folder, on_tick):
 
 
 def counted(found, counts):
-    """COLUMNS as a dictionary, of a part of what the meter has found. The estimate is of executing, rolling back and
-    committing: how long workers wait, in the other phases, depends on how busy the host is."""
+    """{column: value} of COLUMNS for `counts`, a part of the meter's JSON `found`. The estimate
+    covers execution, rollback and commit. The other phases contain waiting times, which depend on
+    the load of the host."""
     loop = counts.of_loop()
     estimate = Estimate(counts.of_phases(WORK), MACHINES[found["caches"]],
                         Memory().completed(found["distances"], len(found["nodes"])))

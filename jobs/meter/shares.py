@@ -1,6 +1,6 @@
-"""What placement changes: local shares of accesses to memory with `--memory numa` and `libc`, and over time
-after half of the groups have changed their worker, with and without pagemigd. For a page in docs/results,
-and for the test guest_meter_shares.
+"""Measures the effect of placement: the local share of accesses to memory with `--memory numa` and
+`--memory libc`, and over time after half of the groups have changed their worker, with and without
+pagemigd. The results are for a page in docs/results and for the test guest_meter_shares.
 
 usage: shares.py PROGRAMS PAGE.md
 """
@@ -18,11 +18,11 @@ from meter.call import UNAVAILABLE, metered  # noqa: E402
 from meter.counts import KINDS, Counts  # noqa: E402
 
 TOPOLOGIES = ("n4", "n8")
-# PHOLD's states are more than the caches of all nodes hold.
+# PHOLD's states are larger than the caches of all nodes together.
 PHOLD = ("phold", "--lps", 8192, "--remote", 0.25, "--state", 4096, "--touch", 4096, "--window", 1)
 MODELS = {"traffic, 1024 objects": ("traffic", "--objects", 1024, "--until", 300),
           "PHOLD, 25 % remote": (*PHOLD, "--until", 3)}
-# Half of the groups once, and the run ends before they would a second time.
+# Half of the groups move once; the run ends before the next move.
 REBIND_SECONDS, PERIOD_SECONDS = 24, 3
 PERIODS_AFTER, TRIES_MAX = 5, 3
 MOVED = (*PHOLD, "--until", 1e6, "--rebind", REBIND_SECONDS, "--check-rebind", 0.5)
@@ -30,7 +30,7 @@ DAEMONS = ("1@1", "off")
 
 
 class NoGuest(Exception):
-    """None at all, or one that cannot count this; the text says why."""
+    """There is no guest, or it cannot count this; the text is the reason."""
 
 
 def measured(programs, topology, words, options=(), before=()):
@@ -46,7 +46,7 @@ def measured(programs, topology, words, options=(), before=()):
 
 @dataclass
 class Share:
-    """Of the event loop; all but `local` is per committed event."""
+    """Counts of the event loop; all except `local` are per committed event."""
 
     topology: str
     model: str
@@ -58,7 +58,7 @@ class Share:
 
     @property
     def without_mail(self):
-        """The local share of all that is not mail."""
+        """The local share of all accesses except those to mail."""
         remote = sum(number for kind, number in self.remote_by_kind.items() if kind != "mail")
         mail = self.remote_by_kind["mail"]
         return 1 - remote / (self.accesses - mail)
@@ -76,8 +76,8 @@ def share(programs, topology, model, memory):
 
 
 def series(programs, topology, daemon):
-    """[(groups moved, local share)] by periods, the last of which is not whole and is left out. A busy host makes
-    the guest slow: then again, since the run may have been over too early."""
+    """[(groups moved, local share)] for each complete period. On a busy host the guest is slow and
+    the run may end too early; then the run is repeated."""
     # Set-up takes some seconds before the first period.
     stop = ("timeout", "--preserve-status", "-s", "INT", 2 * REBIND_SECONDS + 2)
     for _ in range(TRIES_MAX):
@@ -90,16 +90,16 @@ def series(programs, topology, daemon):
 
 
 def around_move(run):
-    """The local shares in the periods before the one in which groups moved, and in those after it. On a host that
-    has no time for the guest nothing happens in some."""
+    """The local shares in the periods before and after the period in which groups moved. Periods
+    without accesses, which occur on a busy host, are left out."""
     moved = next((i for i, (groups, _) in enumerate(run) if groups), len(run))
     return tuple([share for _, share in part if share is not None] for part in (run[:moved], run[moved + 1:]))
 
 
-# --- The page ----------------------------------------------------------------------------------------
+# --- The page ----------------------------------------------------------------------------------
 
 def parts(numbers, scale, form):
-    """The largest, with names; what is below a hundredth of all is left out."""
+    """The four largest numbers with their names, without those below a hundredth of the total."""
     total = sum(numbers.values())
     shown = sorted(((number, kind) for kind, number in numbers.items() if number > 0.01 * total), reverse=True)
     return ", ".join(f"{kind} {form(number * scale)}" for number, kind in shown[:4]) or "none"

@@ -6,8 +6,8 @@ from .counts import KINDS, PHASES
 
 
 def lines_of(counts):
-    """A matrix of nodes and the kinds, both of the event loop, then all phases. Numbers are per committed event
-    where the program has said how many there were."""
+    """The matrix of nodes and the table of kinds, both for the event loop, and the table of phases.
+    Numbers are per committed event if the program has marked the number of events."""
     loop = counts.of_loop()
     scale = 1 / counts.committed if counts.committed else 1
 
@@ -43,7 +43,7 @@ def lines_of(counts):
 
 
 def lines_of_periods(periods, seconds):
-    """The event loop over time."""
+    """The table of the event loop over time."""
     per_event = any(one.committed for one in periods)
 
     def figure(one, number):
@@ -61,7 +61,7 @@ def lines_of_periods(periods, seconds):
 
 
 def columns(rows):
-    """The first to the left, others to the right."""
+    """Lines in which the first column is aligned to the left and the others to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         yield "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width)

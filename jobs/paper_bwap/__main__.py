@@ -1,11 +1,12 @@
-"""./jobs/run paper-bwap: the tables of "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al.,
-IPDPS 2020) for numawarp's placements: the speed of memory reads with each placement of pages, for 1 to 8 worker
-nodes, on two published machines or on yours. The tables come from the paper's model (model.py); nothing is run.
+"""./jobs/run paper-bwap: the tables of "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et
+al., IPDPS 2020) for numawarp's placements: the speed of memory reads with each placement of pages,
+for 1 to 8 worker nodes, on two published machines or on yours. The tables come from the paper's
+model (model.py); nothing is run.
 
 Writes paper-bwap.json, paper-bwap.svg, paper-bwap.png and paper-bwap.md into a folder.
 
-With --meter [TOPOLOGY], the placements are run in an emulated machine that counts accesses to memory (metered.py).
-This takes an hour and has its own options; see --meter --help."""
+With --meter [TOPOLOGY], the placements are run in an emulated machine that counts accesses to
+memory (metered.py). This takes an hour and has its own options; see --meter --help."""
 
 import argparse
 import json
@@ -64,7 +65,7 @@ def arguments():
 
 def predict():
     given = arguments()
-    # Only now, so that --help needs no package.
+    # Imported here, so that --help needs no package.
     import plots
     from model import table
     from page import page
@@ -83,7 +84,7 @@ def predict():
 
 
 def read_metered(words):
-    """(the series, its options)."""
+    """(series, options) for the words of the command line."""
     import metered
     import metered_page
     from lib.series.command import Series, parsed, parser_of

@@ -1,15 +1,16 @@
-"""./jobs/run paper-bwap --meter: the paper's placements in a guest with several nodes, where the meter counts which
-node's CPUs read which node's memory. The model is memory-bound: PHOLD with states of 4 KiB, of which each event
-changes all.
+"""./jobs/run paper-bwap --meter: the paper's placements in a guest with several nodes, where the
+meter counts the accesses of each node's CPUs to each node's memory. The model is memory-bound:
+PHOLD with states of 4 KiB, which each event changes completely.
 
-Emulated memory is equally near everywhere, so the run's own search for proximity would find nothing: each
-proximity is a run of its own, and the tuners' ends are the best of them by what the counts come to, in
-nanoseconds for each access to memory:
-  wait      where each waits for the one before (CPU time)
-  pair      what the busiest pair of nodes takes, where nothing else takes time (wall time): the paper's model
-  memory    what the busiest node's memory takes, if that gives no more than the fastest link from it
-A real machine is between them, since it fetches ahead. They are for an access and not for an event, because how many
-there are of an event does not depend on where pages are, but on how many snapshots wait for GVT: on the host."""
+Emulated memory has the same latency on all nodes, so a run could not tune its proximity. Therefore
+each proximity is a separate run, and the result of a tuner is the best of these runs. A run is
+evaluated by bounds, in nanoseconds per access to memory:
+  wait      each access waits for the previous one (CPU time)
+  pair      only the busiest pair of nodes takes time (wall time): the paper's model
+  memory    only the busiest node's memory takes time, with the bandwidth of its fastest link
+A real machine is between these bounds, because it prefetches. The bounds are per access and not per
+event: the number of accesses per event does not depend on the placement of pages, but on the number
+of snapshots that wait for GVT, and so on the load of the host."""
 
 import dataclasses
 import json
@@ -30,16 +31,17 @@ COLUMNS = ["machine", "nodes", "placement", "proximity", "local_an_event", "remo
            "shares_off", "pages_moved", *series.COLUMNS, "matrix_an_event"]
 CACHES = "opteron6272"  # of one of the two published machines
 STATE_BYTES = 4096
-# 16 MiB of state a worker, where its node's last level of caches has 6.
+# 16 MiB of state per worker; the last cache level of a node has 6 MiB.
 LPS_A_WORKER = 4096
-# With workers on all cores; with fewer longer, so that all runs have as many events: some 65,000 on n8.
+# With workers on all cores. Runs with fewer workers are longer, so that all runs have the same
+# number of events: about 65,000 on n8.
 UNTIL = 2
-# In which pages come to be where they belong; what is shown was counted after them.
+# During this share of the events, pages move to their nodes. The results are counted afterwards.
 SETTLING_SHARE = 0.5
 PERIOD_SECONDS = 0.5
 PROXIMITIES = (0, 0.5, 1)
-# 8 MiB of state for each worker: with states that fit into the caches, only snapshots would go to memory, and how many
-# snapshots there are depends on how fast the host is.
+# 8 MiB of state for each worker. With states that fit into the caches, only snapshots would go to
+# memory, and the number of snapshots depends on the speed of the host.
 QUICK = {"lps": 2048, "until": 3, "counts": [2], "proximities": [0]}
 
 LOCAL, WORKERS, ALL, EVEN, BWAP = ("first touch (local)", "uniform workers", "uniform all", "without canonical tuner",
@@ -63,18 +65,19 @@ class Placed:
                 f"{self.machine}, nodes {' '.join(map(str, self.nodes))}: {self.placement}{at}")
 
     def weights(self, bw):
-        """Before proximity; None where pages are with their workers."""
+        """The weights of the nodes before proximity; None if pages are on their worker's node."""
         if self.placement == LOCAL:
             return None
         return canonical(bw, self.nodes) if self.placement == BWAP else uniform(len(bw), range(len(bw)))
 
     def shares(self, bw):
-        """Of the pages, by node; None where they are with their workers."""
+        """The intended share of the pages on each node; None if pages are on their worker's
+        node."""
         weights = self.weights(bw)
         return weights and at_proximity(weights, self.nodes, self.proximity)
 
     def arguments(self, bw, folder):
-        """How phold is told."""
+        """The options of phold for this placement."""
         if self.placement == LOCAL:
             return ["--place", "local"]
         if self.placement == ALL:
@@ -88,10 +91,10 @@ class Placed:
 @dataclasses.dataclass
 class MeterPlan:
     topology: str
-    machines: dict  # name -> source, and bw of as many nodes as the topology has
-    counts: list  # of worker nodes
+    machines: dict  # name -> source, and bw of the nodes of the topology
+    counts: list  # numbers of worker nodes
     proximities: list
-    lps: int  # a worker
+    lps: int  # per worker
     until: float
     seed: int
     runs: int
@@ -108,7 +111,7 @@ class MeterPlan:
         return self.until * sum(self.node_cpus()) / self.workers(variant)
 
     def cpus(self, variant):
-        """Of the workers' nodes, as taskset wants them."""
+        """The CPUs of the worker nodes, in the format of taskset."""
         owners = [node for node, cpus in enumerate(self.node_cpus()) for _ in range(cpus)]
         return ",".join(str(cpu) for cpu, node in enumerate(owners) if node in variant.nodes)
 
@@ -130,12 +133,12 @@ class MeterPlan:
 
 
 def counts_of(nodes):
-    """1, 2, 4, ... and all."""
+    """The powers of two up to `nodes`, and `nodes`."""
     return sorted({min(1 << bit, nodes) for bit in range(nodes.bit_length() + 1)})
 
 
 def cut(machines, nodes):
-    """Machines with more nodes than the topology are the first of these."""
+    """The machines, reduced to their first `nodes` nodes."""
     found = {}
     for name, machine in machines.items():
         bw, source = machine["bw"], machine.get("source") or "your machine"
@@ -178,7 +181,8 @@ def run_once(phold, plan, variant, run, on_tick):
 
 
 def settled(periods):
-    """The counts after so many of the events, in whole periods; of the last one, if it has that many itself."""
+    """The sum of the periods that begin after SETTLING_SHARE of the events; the last period if
+    there is no such period."""
     total, before = sum(one.committed or 0 for one in periods), 0
     for i, one in enumerate(periods):
         if before >= SETTLING_SHARE * total:
@@ -202,25 +206,25 @@ def counted(found, bw, variant):
 
 
 def shares_off(loop, wanted):
-    """How far the shares of the nodes in accesses to the states are from those that their pages should have, at most.
-    None where pages are with their workers."""
+    """The largest difference between a node's share in the accesses to states and the intended
+    share of its pages. None if pages are on their worker's node."""
     by_node = [loop.sum("memory", kind="state", node=node) for node in range(len(wanted or []))]
     return max(abs(count / sum(by_node) - share) for count, share in zip(by_node, wanted)) if any(by_node) else None
 
 
-# --- What they come to -------------------------------------------------------------------------------
+# --- Results -----------------------------------------------------------------------------------
 
 SHOWN = ("local_share", "local_an_event", "remote_an_event", "passed_an_event", "shares_off")
 BOUNDS = ("wait_ns", "pair_ns", "memory_ns")
 
 
 def bounds(matrix, bw, distances):
-    """Of accesses to memory by node of the CPU and of the page, for each of them."""
+    """The BOUNDS for `matrix`, the accesses to memory by node of the CPU and node of the page."""
     nodes, total, bw = range(len(bw)), sum(map(sum, matrix)), filled(bw)
     share = [[value / total for value in row] for row in matrix]
     near = Memory().completed(distances, len(bw))
     pairs = [(c, m) for c in nodes for m in nodes]
-    line_ns = 1000 * LINE_BYTES  # at a MB/s
+    line_ns = 1000 * LINE_BYTES  # at 1 MB/s
     return {"wait_ns": sum(share[c][m] * near.latency_ns(c, m, MACHINES[CACHES]) for c, m in pairs),
             "pair_ns": max(line_ns * share[c][m] / bw[c][m] for c, m in pairs),
             "memory_ns": max(line_ns * sum(row[m] for row in share) / max(row[m] for row in bw) for m in nodes)}
@@ -254,7 +258,8 @@ def of_nodes(plan, records, machine, nodes):
 
 
 def best_of(rows, placement, bound):
-    """Of the proximities that a tuner may end at: the least ns, and which it is. None where nothing was counted."""
+    """The smallest bound over the proximities at which a tuner may end, and this proximity. None if
+    nothing was counted."""
     tried = (WORKERS, ALL, EVEN) if placement == EVEN else (placement,)
     best = min((row for row in rows if row["placement"] in tried and row[bound]),
                key=lambda row: row[bound]["median"], default=None)
@@ -262,7 +267,7 @@ def best_of(rows, placement, bound):
 
 
 def matrices_of(records, variant):
-    """Of all runs that have one."""
+    """The matrices of all runs that have one."""
     return [json.loads(row["matrix_an_event"]) for row in records.good()
             if (row["workload"], row["variant"]) == variant.key and row["matrix_an_event"]]
 

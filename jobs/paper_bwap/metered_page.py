@@ -25,7 +25,7 @@ def runs(machine):
 
 
 def gain(of_nodes, bound, placement):
-    """How many times as fast BWAP is, and where its tuner ended."""
+    """The speed of BWAP relative to another placement, as text."""
     best, other = of_nodes[bound][BWAP], of_nodes[bound][placement]
     return f"{other['ns'] / best['ns']:.2f}" if best and other else "–"
 
@@ -48,7 +48,7 @@ def predicted(machine):
 
 
 def matrices(machine):
-    """On two worker nodes, the first that have links between them and pages to move."""
+    """The tables for two worker nodes: the smallest number with a link between worker nodes."""
     of_nodes = next((one for one in machine["worker_nodes"] if len(one["nodes"]) == 2), None)
     if of_nodes is None:
         return []

@@ -1,23 +1,25 @@
-"""How fast memory is read from all nodes at once, by the model that "Bandwidth-Aware Page Placement in
-NUMA Systems" (Gureya et al., IPDPS 2020) tunes its canonical weights with.
+"""The speed at which memory is read from all nodes at once, by the model with which
+"Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020) tunes its canonical
+weights.
 
-A worker reads its pages from all nodes at the same time, from each the share that lies there: it is as fast
-as the worst of bandwidth over share, and the run is as fast as its slowest worker:
+A worker reads its pages from all nodes at the same time, from each node the share of the pages that
+is there. The speed of a worker is the minimum of bandwidth / share, and the speed of a run is that
+of its slowest worker:
 
-    speed = min over workers w and nodes m of bw[w][m] / share[m]        (MB/s a worker)
+    speed = min over workers w and nodes m of bw[w][m] / share[m]        (MB/s per worker)
 
-So shares in proportion to min over w of bw[w][m] are the best there are. That workers share a link or a
-node's memory the model leaves out; bandwidths are those of one reader."""
+So the best shares are proportional to min over w of bw[w][m]. The model ignores that workers share
+links and memories: each bandwidth is that of a single reader."""
 
 from itertools import combinations
 from statistics import median
 
-# What the DWP tuner tries: tenths of all pages, as numa/decide/dwp_search.hpp.
+# The step of the DWP tuner: a tenth of all pages, as in numa/decide/dwp_search.hpp.
 STEP = 0.1
 
 
 def filled(bw):
-    """A node reads its own memory no slower than its fastest link, where the diagonal is unknown (0)."""
+    """Replaces an unknown bandwidth on the diagonal (0) by that of the node's fastest link."""
     return [[value if value > 0 else max(row) for value in row] for row in bw]
 
 
@@ -26,7 +28,7 @@ def speed(bw, workers, shares):
 
 
 def local_speed(bw, workers):
-    """Where each worker's pages are on its own node, and so are not shared."""
+    """The speed if each worker's pages are on its own node, so that each page has one reader."""
     return min(bw[w][w] for w in workers)
 
 
@@ -35,20 +37,21 @@ def uniform(nodes, on):
 
 
 def canonical(bw, workers):
-    """bw as the machine has it: 0 is left out, as numa/decide/page_weights.hpp says."""
+    """The canonical weights. `bw`: as in the machine file; 0 is left out, as in
+    numa/decide/page_weights.hpp."""
     lowest = [min((bw[w][m] for w in workers if bw[w][m] > 0), default=max(bw[m])) for m in range(len(bw))]
     return [value / sum(lowest) for value in lowest]
 
 
 def at_proximity(shares, workers, dwp):
-    """Shares with pages moved to the workers' nodes: none at 0, all at 1."""
+    """The shares after a part `dwp` of the other nodes' pages has moved to the workers' nodes."""
     own = sum(shares[w] for w in workers)
     return [share * ((own + dwp * (1 - own)) / own if m in workers else 1 - dwp)
             for m, share in enumerate(shares)]
 
 
 def tuned(bw, workers, shares):
-    """The speed at the best step of proximity, and that proximity."""
+    """(speed, -proximity) at the best step of proximity; of equal speeds the lowest proximity."""
     moved = 1 - sum(shares[w] for w in workers)
     steps = [0.0]
     while moved > 1e-9 and steps[-1] < 1:
@@ -57,7 +60,7 @@ def tuned(bw, workers, shares):
 
 
 def speeds(machine, workers):
-    """The speed of each placement; with the proximity that each tuner ends at."""
+    """The speed of each placement, and the proximity at which each tuner ends."""
     bw, nodes = filled(machine), len(machine)
     everywhere = uniform(nodes, range(nodes))
     without, without_at = tuned(bw, workers, everywhere)
@@ -78,14 +81,14 @@ def spread(values):
 
 
 def best_set(machine, count):
-    """The worker nodes between which most goes, as AsymSched counts: the sum of bandwidths between them."""
+    """The `count` nodes with the largest sum of bandwidths between them, as in AsymSched."""
     return max(combinations(range(len(machine)), count),
                key=lambda nodes: (sum(machine[a][b] for a in nodes for b in nodes if a != b),
                                   [-node for node in nodes]))
 
 
 def table(machine):
-    """For each number of worker nodes: over all sets of so many, and on the best connected one."""
+    """For each number of worker nodes: spreads over all sets of nodes, and the best_set()."""
     rows = []
     for count in range(1, len(machine) + 1):
         of_sets = [speeds(machine, nodes) for nodes in combinations(range(len(machine)), count)]

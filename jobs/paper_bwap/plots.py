@@ -1,5 +1,6 @@
-"""The figures. Without --meter: speed over the number of worker nodes, each placement's median over all sets of
-nodes, with the least and the most of BWAP and of what most systems do. With it: the bounds."""
+"""The figures. Without --meter: speed over the number of worker nodes. Each placement is shown by
+its median over all sets of nodes, BWAP and uniform workers also by their range. With --meter: the
+bounds."""
 
 from lib.plotting import pyplot
 from lib.series.figures import save
@@ -37,7 +38,7 @@ def draw(file, result):
     pyplot.close(figure)
 
 
-# --- With --meter ------------------------------------------------------------------------------------
+# --- With --meter ------------------------------------------------------------------------------
 
 BOUNDS = {"wait_ns": "each access waits, ns", "pair_ns": "busiest pair, ns per access",
           "memory_ns": "busiest memory, ns per access"}

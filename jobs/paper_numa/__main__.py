@@ -1,11 +1,15 @@
 """./jobs/run paper-numa: the experiments of figures 6 to 9 of "NUMA Time Warp" (Di Gennaro,
-Pellegrini, Quaglia and others, PADS 2015), on this machine. docs/how-to/paper-numa.md tells how to
-run and read them.
+Pellegrini, Quaglia and others, PADS 2015), on this machine. docs/how-to/paper-numa.md describes how
+to make and read them.
 
-    experiments.py  what is run, scaled to the machine     runs.py    one run, as a row of runs.csv
-    results.py      medians, spreads, speed-ups            plots.py   figure-6 … figure-9
-    report.py       summary.md                             ../lib/series/  all else
-    metered.py      --meter: the same in a guest with several nodes, with metered_page.py and ../meter/series.py
+    experiments.py  the experiments, scaled to the machine
+    runs.py         one run, as a row of runs.csv
+    results.py      medians, spreads, speed-ups
+    plots.py        figure-6 … figure-9
+    report.py       summary.md
+    metered.py      --meter: the experiments in a guest with several nodes, with metered_page.py and
+                    ../meter/series.py
+    ../lib/series/  the parts that all series share
 """
 
 import sys
@@ -28,7 +32,7 @@ def rebind_period(text):
 
 
 def read(arguments):
-    """(the series, its options)."""
+    """(series, options) for the arguments of the command line."""
     parser = parser_of("paper-numa", "The experiments of figures 6 to 9 of 'NUMA Time Warp' (PADS "
                        "2015), scaled to this machine", "traffic", runs="5; --quick 2; --meter 1",
                        codes="77 --meter: the guest cannot run here; ")

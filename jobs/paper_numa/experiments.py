@@ -1,10 +1,10 @@
-"""What is run: the experiments behind figures 6 to 9 of "NUMA Time Warp" (PADS 2015), section 4,
-scaled to this machine.
+"""The experiments behind figures 6 to 9 of "NUMA Time Warp" (PADS 2015), section 4, scaled to this
+machine.
 
-The paper's machine had 32 cores on 8 NUMA nodes, and one worker a core. Here workers are the cores
-of this machine; daemon counts are the paper's times cores/32; and end times grow with the cores, so
-that a parallel run takes about as long everywhere: it must outlast many periods of the daemons,
-which are the paper's."""
+The paper's machine had 32 cores on 8 NUMA nodes, and one worker per core. Here there is one worker
+per core of this machine. The numbers of daemons are the paper's numbers multiplied by cores/32. End
+times are proportional to the number of cores, so that a parallel run takes about the same time on
+all machines: it must be longer than many periods of the daemons, which are the paper's periods."""
 
 import dataclasses
 
@@ -15,28 +15,28 @@ PAPER_DAEMONS = (4, 8, 16, 32)
 PAPER_PERIODS = (2, 4, 6, 8, 10)  # seconds
 INTER_ARRIVALS = (120, 60, 45)  # seconds; figure 6
 
-# Virtual seconds for each core: on 2 cores of a 2023 server some 5 s (balanced, at an inter-arrival
-# of 45 s) and a minute (unbalanced) of one parallel run.
+# Virtual seconds for each core. On 2 cores of a 2023 server, a parallel run takes about 5 s
+# (balanced, with an inter-arrival time of 45 s) and a minute (unbalanced).
 BALANCED_UNTIL_A_CORE = 20 * 86400
 UNBALANCED_UNTIL_A_CORE = 12 * 3600
-# --quick shows that everything works: daemons and rebinding must wake up within a run of 0.1 s.
+# --quick only shows that everything works: daemons and rebinding must act within a run of 0.1 s.
 QUICK = {"runs": 2, "until": {"balanced": 86400, "unbalanced": 1800}, "rebind": 0.05,
          "periods": (0.02, 0.1), "balanced_period": 0.02}
 
 
 @dataclasses.dataclass(frozen=True)
 class Workload:
-    """What is simulated: all runs of a workload must have one digest."""
+    """The simulated model: all runs of a workload must have the same digest."""
 
     name: str
     objects: int
-    inter_arrival: int  # seconds; 0: as the network says
+    inter_arrival: int  # seconds; 0: the value of the network
     until: float
 
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """How a workload is run. memory is empty for the sequential engine."""
+    """A way to run a workload. `memory` is empty for the sequential engine."""
 
     workload: Workload
     memory: str
@@ -55,7 +55,7 @@ class Variant:
         return self.workload.name, self.name
 
     def arguments(self, workers, seed):
-        """The command line of traffic, but for where its statistics go."""
+        """The command line of traffic without --stats."""
         words = ["--objects", self.workload.objects, "--inter-arrival", self.workload.inter_arrival,
                  "--until", f"{self.workload.until:.17g}", "--seed", seed]
         if not self.memory:
@@ -67,7 +67,8 @@ class Variant:
 
 @dataclasses.dataclass
 class Plan:
-    """All that fixes a series; kept beside its runs, so that it can be resumed."""
+    """The complete settings of a series. They are stored next to the runs, so that the series can
+    be resumed."""
 
     workers: int
     seed: int
@@ -83,7 +84,7 @@ class Plan:
     machine: dict
 
     def balanced(self):
-        """Figure 6: nothing to rebind; as many daemons as cores, every second, as in the paper."""
+        """Figure 6: no rebinding; as many daemons as cores, every second, as in the paper."""
         variants = []
         for inter_arrival in INTER_ARRIVALS:
             workload = Workload(f"balanced-{inter_arrival}", 137, inter_arrival,
@@ -94,7 +95,7 @@ class Plan:
         return variants
 
     def unbalanced(self):
-        """Figures 7 to 9: accidents shift the load, groups of LPs are rebound to follow it."""
+        """Figures 7 to 9: accidents shift the load, and groups of LPs are rebound to balance it."""
         workload = Workload("unbalanced", 1024, 0, self.until["unbalanced"])
         parallel = {"rebind": self.rebind}
         return [Variant(workload, ""), Variant(workload, "libc", **parallel),
@@ -119,7 +120,7 @@ def daemons_of(cores):
 
 
 def new_plan(options, machine):
-    """A plan for this machine. options: those of the command line; None is "as usual"."""
+    """A plan for this machine. options: those of the command line; None selects the default."""
     cores = machine["cores"]
     daemons = daemons_of(cores)
     periods, balanced_period, runs, rebind = PAPER_PERIODS, 1, 5, 2

@@ -1,7 +1,8 @@
-"""./jobs/run paper-numa --meter: the runs of figures 6 to 9 in a guest with several nodes, where the meter
-counts which accesses to memory are local. Emulated speed says nothing, so there are shares and estimates
-here, and no times. Loads shift by force: half of the groups, drawn at random, change their worker every
-`rebind` seconds, and what is shown of figures 7 to 9 was counted after they first did."""
+"""./jobs/run paper-numa --meter: the runs of figures 6 to 9 in a guest with several nodes, where
+the meter counts local and remote accesses to memory. The results are shares and estimates, not
+times, because the speed of an emulated machine has no meaning. The load is shifted artificially:
+half of the groups, chosen at random, change their worker every `rebind` seconds. The results of
+figures 7 to 9 are counted after the first change."""
 
 import dataclasses
 import tempfile
@@ -14,13 +15,14 @@ from meter import series
 from meter.counts import Counts, since_moved, together
 
 COLUMNS = ["daemons", "period_s", "rebind_s", "groups_moved", "pages_moved", *series.COLUMNS]
-CACHES = "opteron6128"  # the paper's
-# Virtual seconds: 147,000 events unbalanced, 5,754 to 15,228 balanced. 49,001 of unbalanced traffic took 3 s on n8
-# on an idle host of two cores and 50 s on a busy one, so the load shifts twice or more in a run.
+CACHES = "opteron6128"  # the caches of the paper's machine
+# Virtual seconds: 147,000 events unbalanced, 5,754 to 15,228 balanced. 49,001 events of unbalanced
+# traffic took 3 s on n8 on an idle host with two cores, and 50 s on a busy one. So the load shifts
+# twice or more in a run.
 UNTIL = {"balanced": 3600, "unbalanced": 1800}
 REBIND, SHARE_MOVED = 3, 0.5
-PERIODS = [period / 4 for period in PAPER_PERIODS]  # runs are as much shorter
-PERIODS_BETWEEN = 8  # in which the meter counts, from one shift to the next
+PERIODS = [period / 4 for period in PAPER_PERIODS]  # runs are shorter by this factor, too
+PERIODS_BETWEEN = 8  # periods of the meter from one shift to the next
 QUICK = {"until": {"balanced": 600, "unbalanced": 200}, "rebind": 0.25, "periods": (0.1,)}
 
 
@@ -42,7 +44,7 @@ class MeterPlan(Plan):
         return self._parallel(super().unbalanced())
 
     def _parallel(self, variants):
-        """Without the sequential run, of which no CPU is on another node."""
+        """The variants without the sequential one, which uses only one CPU."""
         return [Metered(**vars(variant)) for variant in variants if variant.memory]
 
 
@@ -76,13 +78,13 @@ def run_once(traffic, plan, variant, run, on_tick):
 
 
 def counted(found, after_move):
-    """The columns that come from the meter's JSON; empty where groups never changed and should have."""
+    """The columns from the meter's JSON; empty if after_move is set and no groups moved."""
     periods = [Counts(fields) for fields in found["periods"]]
     counts = since_moved(periods) if after_move else together(periods)
     return {} if counts is None else series.counted(found, counts)
 
 
-# --- What they come to -------------------------------------------------------------------------------
+# --- Results -----------------------------------------------------------------------------------
 
 def results(plan, records):
     variants = {variant.key: variant for variant in plan.variants()}

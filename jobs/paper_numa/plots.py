@@ -1,8 +1,8 @@
-"""The figures, as the paper numbers them.
+"""The figures with the paper's numbers.
 
-The paper shows figures 7 to 9 as surfaces over daemons and periods. From a surface nobody can read
-a value, and its back is hidden; so each is a heat map with its numbers, and the same as lines with
-their spread."""
+The paper shows figures 7 to 9 as surfaces over daemons and periods. The values of a surface cannot
+be read, and its back is hidden. Therefore each of these figures is a heat map with numbers, next to
+a diagram of lines with their spread."""
 
 import math
 
@@ -12,7 +12,7 @@ from lib.series.figures import errors_of, save
 KINDS = {"sequential": ("sequential", "#999999"), "libc": ("libc", "#e69f00"),
          "numa": ("NUMA, no daemons", "#7fbfe6"),
          "numa with daemons": ("NUMA with daemons", "#0072b2")}
-# What a surface of {} shows, on its axis and in its title.
+# Figure number -> (label of the axis, title).
 SURFACES = {number: ("speed-up", "speed-up of {} over " + base) for number, base in
             ((7, "the sequential run"), (8, "NUMA without daemons"), (9, "libc"))}
 METERED_SURFACES = {
@@ -51,7 +51,7 @@ def heat_map(figure, axes, surface, daemons, periods):
     image = axes.imshow(cells, cmap="viridis", aspect="auto", origin="lower")
     for row, values in enumerate(cells):
         for column, value in enumerate(values):
-            # Viridis is dark at its lower end.
+            # Low values of viridis are dark and need white text.
             known = not math.isnan(value)
             dark = known and image.norm(value) < 0.6
             axes.text(column, row, f"{value:.3g}" if known else "–", ha="center", va="center",
@@ -68,7 +68,7 @@ def lines(axes, surface, daemons, periods, axis):
     colours = pyplot.get_cmap("plasma")
     for index, count in enumerate(daemons):
         known = [(period, surface[count][period]) for period in periods if surface[count][period]]
-        # Side by side, so that the spreads of different counts can be told apart.
+        # The lines are shifted against each other, so that their spreads do not overlap.
         shift = (index - (len(daemons) - 1) / 2) * (periods[-1] - periods[0]) * 0.012
         axes.errorbar([period + shift for period, _ in known],
                       [value["median"] for _, value in known],

@@ -1,9 +1,9 @@
-"""summary.md: what a reader of the results opens first."""
+"""summary.md, the main page of the results."""
 
 from lib.series.machine import paragraph
 from lib.series.page import shown, table
 
-# What the paper reports, for comparison; its machine is described in its section 4.
+# The results of the paper, for comparison. Section 4 of the paper describes its machine.
 PAPER = {6: "NUMA without daemons up to 27 % faster than glibc, with daemons up to 20 %.",
          7: "28 to 37 over the sequential run.", 8: "up to 5.5 over NUMA without daemons.",
          9: "up to 7 over glibc."}

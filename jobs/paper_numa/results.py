@@ -1,4 +1,4 @@
-"""What the runs come to in the terms of the paper's figures. No files, no pictures."""
+"""Computes the values of the paper's figures from the runs. Writes no files and no pictures."""
 
 import statistics
 
@@ -27,7 +27,7 @@ SURFACES = {7: "sequential", 8: "numa", 9: "libc"}
 
 
 def figures_7_to_9(plan, records):
-    """Figure number -> daemons -> period -> speed-up; and the seconds of every variant."""
+    """({figure number: {daemons: {period: speed-up}}}, spreads of the values of every variant)."""
     variants = {variant.name: variant for variant in plan.unbalanced()}
     grid = [variant for variant in variants.values() if variant.daemons]
     figures = {}
@@ -45,20 +45,20 @@ def figures_7_to_9(plan, records):
 
 
 def short_runs(plan, records):
-    """Variants whose daemons woke up less than five times in a run."""
+    """Variants whose daemons woke up less than five times in the median run."""
     return [variant for variant in plan.variants() if variant.daemons and records.of(variant)
             and statistics.median(records.of(variant).values()) < 5 * variant.period]
 
 
 def one_node_notice(machine):
-    """Empty where the machine can show what the paper is about."""
+    """A notice if the machine has one NUMA node; otherwise empty."""
     if machine["nodes"] > 1:
         return ""
     return "This machine has one NUMA node, so it cannot show a gain from NUMA placement."
 
 
 def warnings(plan, records):
-    """What a reader must know before the figures are believed; one sentence each."""
+    """Warnings for the reader of the figures, one sentence each."""
     found = [one_node_notice(plan.machine), *warnings_about_runs(plan, records)]
     short = short_runs(plan, records)
     if short and not plan.quick:

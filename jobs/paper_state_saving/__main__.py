@@ -1,11 +1,17 @@
-"""./jobs/run paper-state-saving: figures 2 to 9 of "The effect of state-saving in optimistic simulation
-on a cache-coherent non-uniform memory access architecture" (Carothers, Perumalla, Fujimoto, WSC 1999),
-on this machine. docs/how-to/paper-state-saving.md tells how to run and read them.
+"""./jobs/run paper-state-saving: figures 2 to 9 of "The effect of state-saving in optimistic
+simulation on a cache-coherent non-uniform memory access architecture" (Carothers, Perumalla,
+Fujimoto, WSC 1999), on this machine. docs/how-to/paper-state-saving.md describes how to make and
+read them.
 
-    experiments.py  what is run                   geometry.py    caches and TLBs for cachegrind
-    runs.py         one run, as a row of runs.csv  cachegrind.py, hardware.py  how it is counted
-    results.py      medians, spreads, speed-ups   plots.py       figure-2 … figure-9
-    report.py       summary.md                    ../lib/series/  all else
+    experiments.py  the experiments
+    runs.py         one run, as a row of runs.csv
+    cachegrind.py   counts of a simulated machine
+    hardware.py     counts of the hardware
+    geometry.py     caches and TLBs for cachegrind
+    results.py      medians, spreads, speed-ups
+    plots.py        figure-2 … figure-9
+    report.py       summary.md
+    ../lib/series/  the parts that all series share
 """
 
 import argparse

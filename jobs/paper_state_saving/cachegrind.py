@@ -1,10 +1,11 @@
-"""Counts of one variant by cachegrind, between two virtual times: what two runs of different length
-differ by. So set-up and the first events are not counted. A second pair of runs has a TLB in the place
-of the first-level cache.
+"""Counts of one variant by cachegrind, between two virtual times: the difference of two runs of
+different length, which does not contain set-up and the first events. In a second pair of runs, the
+first-level cache is replaced by a TLB.
 
-cachegrind runs one thread at a time, some fifty times slower, and simulates no prefetching. A
-computation of GVT every 300 ms is then about as far apart in events as one every 4 ms; workers are not
-bound to cores, and nothing is moved, since a wait of milliseconds means something else there."""
+cachegrind runs one thread at a time, about fifty times slower than the machine, and simulates no
+prefetching. With a GVT interval of 300 ms there are about as many events between two rounds as with
+4 ms on the machine. Pinning, rebinding and pagemigd are off, because a wait of some milliseconds
+has another meaning at this speed."""
 
 import shutil
 import tempfile
@@ -19,7 +20,7 @@ OPTIONS = ["--gvt-interval", 300, "--watchdog", "off", "--pin", "off", "--rebind
 
 
 def demand_valgrind():
-    """Raises ProgramFailed where there is none."""
+    """Raises ProgramFailed if valgrind is missing."""
     if not shutil.which("valgrind"):
         raise ProgramFailed(4, "valgrind, which counts, is missing (Debian: valgrind); --only rates does not "
                                "need it")
@@ -35,7 +36,7 @@ def data_misses(difference, level):
 
 
 def figures_of(caches, tlb):
-    """In the names of runs.csv. caches: None where only the TLB was counted."""
+    """The counts with the names of runs.csv. caches: None if only the TLB was counted."""
     figures = {"tlb_misses": data_misses(tlb, 1)}
     if caches:
         figures |= {"instructions": caches["Ir"], "loads": caches["Dr"], "stores": caches["Dw"],
@@ -44,9 +45,9 @@ def figures_of(caches, tlb):
 
 
 def count(pcs, plan, variant, on_tick):
-    """(Outcome, figures), {} where a run failed. On huge pages only the TLB differs: cachegrind knows
-    no pages."""
-    demand_valgrind()  # a series that goes on may do so on another machine
+    """(Outcome, figures); the figures are {} if a run failed. With huge pages only the TLB is
+    counted: cachegrind does not simulate pages, so the other counts would not change."""
+    demand_valgrind()  # a resumed series may run on another machine
     huge = variant.huge_pages == "on"
     simulated = [variant.geometry.tlb_options(huge)]
     if not huge:

@@ -1,7 +1,8 @@
-"""What is run: the experiments behind figures 2 to 9 of Carothers, Perumalla and Fujimoto (WSC 1999),
-and what that paper left for later: large pages, prefetching. Its third idea, event and saved state in
-one block, is in figures 2 to 9: with `copy` at every event the undo bytes stand in the history entry of
-the event, with an interval above 1 or by `snapshot` a saved state is a block of its own."""
+"""The experiments behind figures 2 to 9 of Carothers, Perumalla and Fujimoto (WSC 1999), and the
+future work of that paper: large pages and prefetching. The third idea of that paper, to have an
+event and its saved state in one block, is part of figures 2 to 9: with `copy` at every event, the
+undo bytes are in the history entry of the event. With an interval above 1, and with `snapshot`, a
+saved state is a separate block."""
 
 import dataclasses
 
@@ -10,21 +11,21 @@ from cachegrind import demand_valgrind
 from geometry import Geometry, this_machine
 from lib.series.runner import rounds
 
-# The paper's numbers of processors, and on to larger machines.
+# The paper's numbers of processors, and numbers for larger machines.
 WORKERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 INTERVALS = ("1", "4", "16", "auto")
 
 UNTIL = 3600
-# Between these two times cachegrind counts. Before the first a cell has some 30 events: the interval of
-# `auto` is adapted from the 32nd on.
+# cachegrind counts between these two times. Before the first one a cell executes about 30 events;
+# `auto` adapts the interval from the 32nd event on.
 COUNT_UNTIL = (240, 360)
-# --quick shows that everything works.
+# --quick only shows that everything works.
 QUICK = {"cells": 12, "until": 300, "count_until": (20, 60), "runs": 2, "workers": 2}
 
 
 @dataclasses.dataclass(frozen=True)
 class Method:
-    """How states come back after a rollback; or the sequential run, which needs none."""
+    """The way to restore states in a rollback; or the sequential run, which has no rollbacks."""
 
     rollback: str
     interval: str = ""
@@ -43,7 +44,7 @@ class Method:
         words = ["--state", self.state]
         if self.rollback == "sequential":
             return [*words, "--engine", "sequential"]
-        # One worker alone would keep nothing otherwise.
+        # Otherwise a single worker would keep no data for rollback.
         words += ["--rollback", self.rollback, "--keep-safe-events", "on"]
         return [*words, "--state-saving-interval", self.interval] if self.interval else words
 
@@ -53,16 +54,17 @@ METHODS = [SEQUENTIAL, REVERSE, *(Method("copy", interval) for interval in INTER
            *(Method("snapshot", interval) for interval in INTERVALS),
            Method("sequential", state="containers"),
            *(Method("snapshot", interval, "containers") for interval in INTERVALS)]
-# What is counted by cachegrind, which takes minutes for each.
+# The methods that cachegrind counts, which takes minutes for each.
 COUNTED_METHODS = [SEQUENTIAL, REVERSE, Method("copy", "1"), Method("copy", "16"),
                    *(Method("snapshot", interval) for interval in INTERVALS)]
-# What the later experiments are made with, and all of a --quick series.
+# The methods of the experiments for future work, and of a --quick series.
 MAIN_METHODS = [SEQUENTIAL, REVERSE, Method("copy", "1"), Method("snapshot", "1")]
 
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """One point of a figure. geometry: that of the caches in which cachegrind counts, or None."""
+    """One point of a figure. geometry: the caches that cachegrind simulates; None: not counted by
+    cachegrind."""
 
     method: Method
     workers: int
@@ -84,19 +86,20 @@ class Variant:
 
 @dataclasses.dataclass
 class Plan:
-    """All that fixes a series; kept beside its runs, so that it can be resumed."""
+    """The complete settings of a series. They are stored next to the runs, so that the series can
+    be resumed."""
 
     seed: int
     runs: int
     quick: bool
     only: str  # "rates", "counts", or "" for both
-    cells: int  # in a row, and rows
+    cells: int  # the width and the height of the area
     until: float  # virtual seconds, of a run for rates
-    count_until: list  # between these two cachegrind counts
+    count_until: list  # the two virtual times between which cachegrind counts
     worker_counts: list
     counts: str  # "hardware" or "cachegrind"
     geometries: list
-    without_prefetch: str  # a folder with such a program; empty: none
+    without_prefetch: str  # folder of a pcs that was built without prefetching; empty: none
     machine: dict
 
     def points(self):
@@ -105,7 +108,7 @@ class Plan:
                 for workers in ([1] if method.rollback == "sequential" else self.worker_counts)]
 
     def later_points(self):
-        """Large pages and prefetching, on as many workers as there are, and on one."""
+        """Large pages and prefetching, with one worker and with the largest number of workers."""
         changes = [{"huge_pages": "off"}, {"huge_pages": "on"}]
         if self.without_prefetch:
             changes.append({"prefetch": False})
@@ -114,7 +117,8 @@ class Plan:
                 for workers in ([1] if method == SEQUENTIAL else least_and_most)]
 
     def counted(self):
-        """Figures 4 to 9 by cachegrind, which runs one thread at a time: with one worker."""
+        """Figures 4 to 9 by cachegrind, with one worker, because cachegrind runs one thread at a
+        time."""
         methods, on_huge_pages = COUNTED_METHODS, MAIN_METHODS
         if self.quick:
             methods, on_huge_pages = [SEQUENTIAL, MAIN_METHODS[-1]], MAIN_METHODS[-1:]
@@ -123,22 +127,22 @@ class Plan:
                 for pages, some in (("auto", methods), ("on", on_huge_pages)) for method in some]
 
     def schedule(self):
-        """(run number, variant), in the order of execution: rates first. cachegrind's counts do not depend on
-        the machine's speed: one run of each."""
+        """(run number, variant) in the order of execution: rates first. cachegrind counts each
+        variant once, because its counts do not depend on the speed of the machine."""
         if self.only != "counts":
             yield from rounds(self.points() + self.later_points(), self.runs, self.seed)
         if self.only != "rates" and self.counts == "cachegrind":
             yield from ((1, variant) for variant in self.counted())
 
     def arguments(self, variant, until):
-        """The command line of pcs, but for where its statistics go."""
+        """The command line of pcs without --stats."""
         return ["--width", self.cells, "--height", self.cells, "--until", f"{until:.17g}", "--seed",
                 self.seed, "--workers", variant.workers, "--huge-pages", variant.huge_pages,
                 *variant.method.arguments()]
 
 
 def counts_of(options):
-    """How counts are taken. Raises ProgramFailed where they cannot be."""
+    """The source of the counts. Raises ProgramFailed if there is none."""
     counts = options.counts or "auto"
     if counts == "auto":
         counts = "hardware" if hardware.is_there(options.programs / "pcs") else "cachegrind"
@@ -148,7 +152,7 @@ def counts_of(options):
 
 
 def new_plan(options, machine):
-    """A plan for this machine. options: those of the command line; None is "as usual"."""
+    """A plan for this machine. options: those of the command line; None selects the default."""
     cores = machine["cores"]
     quick = QUICK if options.quick else {}
     workers = sorted({count for count in WORKERS if count <= cores} | {cores})

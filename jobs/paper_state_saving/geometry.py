@@ -1,4 +1,4 @@
-"""Caches and TLBs in which cachegrind counts misses: this machine's, the paper's, or a user's."""
+"""Caches and TLBs for cachegrind: those of this machine, of the paper, or of the user."""
 
 import argparse
 import dataclasses
@@ -9,14 +9,14 @@ CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 @dataclasses.dataclass(frozen=True)
 class Geometry:
-    """A cache is (bytes, ways, bytes of a line); the TLB is fully associative."""
+    """A cache is (bytes, ways, bytes of a line). The TLB is fully associative."""
 
     name: str
     d1: tuple
     l2: tuple
     tlb_entries: int
-    page_bytes: int  # that an entry maps
-    huge_page_bytes: int  # the same with large pages
+    page_bytes: int  # mapped by an entry
+    huge_page_bytes: int  # mapped by an entry with large pages
 
     def text(self):
         def cache(part):
@@ -26,11 +26,12 @@ class Geometry:
                 f"{self.huge_page_bytes >> 10} KiB with huge pages")
 
     def cache_options(self):
-        """cachegrind's, to count cache misses. Instructions are not of interest: they have D1's."""
+        """cachegrind's options for cache misses. I1 equals D1, because instruction misses are not
+        used."""
         return options(self.d1, self.l2)
 
     def tlb_options(self, huge):
-        """To count TLB misses as misses of a first level whose lines are pages."""
+        """cachegrind's options for TLB misses: the first-level cache has pages as its lines."""
         page = self.huge_page_bytes if huge else self.page_bytes
         tlb = (self.tlb_entries * page, self.tlb_entries, page)
         return options(tlb, tlb)
@@ -42,8 +43,9 @@ def options(first, second):
     return [f"--I1={text(first)}", f"--D1={text(first)}", f"--LL={text(second)}"]
 
 
-# Carothers, Perumalla, Fujimoto, section 2; MIPS: "R10000 Microprocessor User's Manual", version 2.0
-# (an entry of the TLB maps two neighbouring pages, here of 16 KiB, IRIX's usual size, or of 4 MiB).
+# Carothers, Perumalla, Fujimoto, section 2; MIPS: "R10000 Microprocessor User's Manual",
+# version 2.0. An entry of the TLB maps two neighboring pages, here of 16 KiB (the usual size of
+# IRIX) or of 4 MiB.
 ORIGIN_2000 = Geometry("origin2000", (32 << 10, 2, 32), (4 << 20, 2, 128), 64, 32 << 10, 8 << 20)
 
 
@@ -60,20 +62,21 @@ def cache_of_this_machine(level, otherwise):
                                 ("size", "ways_of_associativity", "coherency_line_size"))
             sets = size // (ways * line) if ways else 0
             if sets:
-                # cachegrind wants a power of two.
+                # cachegrind requires that the number of sets is a power of two.
                 return ((1 << (sets.bit_length() - 1)) * ways * line, ways, line)
     return otherwise
 
 
 def this_machine():
-    """Of the TLB the system does not tell: 64 entries, as x86 has had since 2008, pages of 4 KiB and
-    2 MiB."""
+    """The caches of this machine. The system does not report the TLB; it is assumed to have 64
+    entries, as x86 processors since 2008, for pages of 4 KiB and 2 MiB."""
     return Geometry("this-machine", cache_of_this_machine(1, (32 << 10, 8, 64)),
                     cache_of_this_machine(2, (1 << 20, 16, 64)), 64, 4 << 10, 2 << 20)
 
 
 def parsed_geometry(text):
-    """PRESET or NAME:D1:L2:TLB, as mine:32768,8,64:1048576,16,64:64,4096,2097152."""
+    """The Geometry for the name of a preset or NAME:D1:L2:TLB, as in
+    mine:32768,8,64:1048576,16,64:64,4096,2097152."""
     if text == ORIGIN_2000.name:
         return ORIGIN_2000
     if text == "this-machine":

@@ -5,14 +5,14 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-# Columns of runs.csv, and what the statistics call them.
+# Column of runs.csv -> name in the statistics.
 FIGURES = {"instructions": "instructions", "loads": "loads", "stores": "stores",
            "l1_misses": "l1d_misses", "l2_misses": "last_level_misses", "tlb_misses": "dtlb_misses"}
 OPTIONS = ["--hardware-counters"]
 
 
 def figures_of(stats):
-    """Those that the machine has."""
+    """The FIGURES that the machine has counted."""
     counted = stats.get("hardware", {})
     figures = {column: counted[name] for column, name in FIGURES.items()
                if counted.get(name) is not None}
@@ -20,7 +20,7 @@ def figures_of(stats):
 
 
 def is_there(pcs):
-    """Whether this machine, and whoever rules over it, lets us count instructions."""
+    """Whether this machine has a counter of instructions and allows this process to use it."""
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         file = Path(folder) / "stats.json"
         done = subprocess.run([pcs, "--width", "2", "--height", "2", "--until", "1", "--quiet",

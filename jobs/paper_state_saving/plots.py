@@ -1,5 +1,5 @@
-"""The figures, as the paper numbers them: against workers; where all was counted with one worker, as
-bars."""
+"""The figures with the paper's numbers: curves over the number of workers, and bars for counts with
+one worker."""
 
 from lib.plotting import pyplot
 from lib.series.figures import errors_of, save
@@ -8,7 +8,7 @@ from results import counted_figures
 
 COLOURS = {"sequential": "Greys", "reverse": "Blues", "copy": "Greens", "snapshot": "Oranges",
            "containers": "Purples"}
-# The interval between saved states: shade and mark.
+# Interval between saved states -> shade and mark.
 MARKS = {"1": (0.95, "o"), "4": (0.8, "s"), "16": (0.65, "^"), "auto": (0.5, "D")}
 BARS = ("#4477aa", "#ddaa33", "#999999")
 
@@ -19,7 +19,7 @@ def style_of(method):
 
 
 def curves(folder, name, summary, methods, figure_of, title, label):
-    """figure_of(point) for each method against workers."""
+    """Draws figure_of(point) over the number of workers, one curve for each method."""
     figure, axes = pyplot.subplots(figsize=(8, 5))
     for method, points in methods.items():
         known = [(int(workers), figure_of(point)) for workers, point in points.items()
@@ -44,7 +44,7 @@ def curves(folder, name, summary, methods, figure_of, title, label):
 
 
 def bars(folder, name, summary, column, title, label):
-    """One bar for each method and each place where was counted."""
+    """Draws one bar for each method and each simulated machine."""
     places = summary["counts"]
     methods = list(dict.fromkeys(method for counted in places.values() for method in counted
                                  if any(column in point for point in counted[method].values())))

@@ -1,4 +1,4 @@
-"""summary.md: what a reader of the results opens first."""
+"""summary.md, the main page of the results."""
 
 from lib import number_text
 from lib.series.machine import paragraph
@@ -7,7 +7,7 @@ from lib.series.page import shown, table
 from geometry import Geometry
 from results import counted_figures
 
-# What the paper reports, on 15 processors of an SGI Origin 2000.
+# The results of the paper, on 15 processors of an SGI Origin 2000.
 PAPER = "The paper: 730,000 events/s by reverse computation and 115,000 by state saving, on 15 " \
         "processors; speed-ups over its sequential simulator of 13.8 and about 2."
 
@@ -35,7 +35,7 @@ def figures_2_and_3(summary):
 
 
 def counted_where(summary):
-    """A sentence for each place where was counted."""
+    """Paragraphs about the source of the counts."""
     if "hardware" in summary["counts"]:
         return ["Counted by the machine's counters around the event loop of each worker."]
     settings = summary["settings"]
@@ -64,7 +64,7 @@ def figures_4_to_9(summary):
 
 
 def shown_count(value):
-    """Without a spread where there is one run."""
+    """The text of a count, without a spread if there is one run."""
     if value and value["runs"] == 1:
         return f"{value['median']:.4g}"
     return shown(value, "{:.4g}")

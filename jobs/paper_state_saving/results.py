@@ -1,18 +1,18 @@
-"""What the runs come to in the terms of the paper's figures. No files, no pictures."""
+"""Computes the values of the paper's figures from the runs. Writes no files and no pictures."""
 
 from lib.series.summary import speed_up, spread, warnings_about_runs
 
 import hardware
 from experiments import Variant
 
-# What one committed event takes, by the paper's figures.
+# Figure number -> (column, name) of a count per committed event.
 COUNTS = {4: ("l1_misses", "misses of the first-level data cache"),
           5: ("l2_misses", "data misses of the last level"), 6: ("tlb_misses", "TLB misses"),
           7: ("instructions", "instructions"), 8: ("stores", "stores"), 9: ("loads", "loads")}
 
 
 def rate(records, variant):
-    """Committed events a second."""
+    """Committed events per second."""
     events, seconds = records.of(variant, "committed_events"), records.of(variant)
     return spread(events[run] / seconds[run] for run in seconds)
 
@@ -24,7 +24,7 @@ def measured(records, variant):
 
 
 def rates(plan, records):
-    """Method -> workers -> figures 2 and 3."""
+    """{method: {workers: values of figures 2 and 3}}."""
     found = {}
     for variant in plan.points():
         found.setdefault(variant.method.name, {})[variant.workers] = measured(records, variant)
@@ -32,7 +32,7 @@ def rates(plan, records):
 
 
 def later(plan, records):
-    """What the paper left for later: each beside the same run with the defaults."""
+    """The future work of the paper: each variant compared with the run with the defaults."""
     found = []
     for variant in plan.later_points():
         usual = Variant(variant.method, variant.workers)
@@ -44,7 +44,7 @@ def later(plan, records):
 
 
 def an_event(records, variant):
-    """Figures 4 to 9: column -> spread over the runs, where it was counted."""
+    """Figures 4 to 9: {column: spread over the runs} of the columns that were counted."""
     events = records.of(variant, "counted_events")
     found = {}
     for column in hardware.FIGURES:
@@ -55,14 +55,14 @@ def an_event(records, variant):
 
 
 def counted_figures(summary):
-    """Those of figures 4 to 9 that there is something for: COUNTS without what nobody counted."""
+    """COUNTS without the figures whose column was not counted."""
     columns = {column for methods in summary["counts"].values() for points in methods.values()
                for point in points.values() for column in point}
     return {number: count for number, count in COUNTS.items() if count[0] in columns}
 
 
 def counts(plan, records):
-    """Who counted -> method (and whether on huge pages) -> workers -> what an event takes."""
+    """{source: {method, with huge pages or not: {workers: counts per event}}}."""
     variants = plan.counted() if plan.counts == "cachegrind" else plan.points()
     found = {}
     for variant in variants:

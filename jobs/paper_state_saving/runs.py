@@ -1,4 +1,4 @@
-"""One run of pcs, or what cachegrind counts in several, as a row of runs.csv."""
+"""One run of pcs, or the counts of cachegrind in several runs, as a row of runs.csv."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ COLUMNS = ["method", "huge_pages", "prefetch", "counted_events", *COUNTS]
 
 
 def run_for_rate(pcs, plan, variant, on_tick):
-    """(Outcome, counts that were taken on the way)."""
+    """(Outcome, counts of the hardware in this run)."""
     program = pcs if variant.prefetch else Path(plan.without_prefetch) / pcs.name
     counting = hardware.OPTIONS if plan.counts == "hardware" else []
     outcome = run_programs([[program, *plan.arguments(variant, plan.until), *counting]], on_tick)

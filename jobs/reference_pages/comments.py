@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""What Doxygen reads of a public header: its plain comments as documentation. A filter (FILTER_PATTERNS), called with the
-header, so that nobody who writes one must know of Doxygen.
+"""A filter of Doxygen (FILTER_PATTERNS): prints a public header with its plain comments as Doxygen
+comments. So headers need no Doxygen syntax.
 
     // Before a declaration.            becomes   /// Before a declaration.
     double mean() const;  // 0 if none            double mean() const;  ///< 0 if none
 
-The comment at the top is the file's; the declarations become members of the group that the header belongs to. A
-comment that an empty line follows belongs to nothing and is left as it is. Lines keep their numbers, so that
-Doxygen's warnings are about the header.
+The comment at the top belongs to the file. The declarations become members of the header's group. A
+comment that is followed by an empty line belongs to no declaration and is not changed. Lines keep
+their numbers, so that the line numbers in Doxygen's warnings are those of the header.
 """
 
 import re
 import sys
 from pathlib import Path
 
-# The groups of the front page, by header; what is not here is refused. front.dox says what they are.
+# The groups of the front page, with their headers. A header that is in no group is an error.
+# front.dox describes the groups.
 GROUPS = {
     "model": ["model", "errors", "ids", "time"],
     "lp": ["logical_process", "process_factory", "rollback"],
@@ -27,13 +28,13 @@ GROUPS = {
     "mathematics": ["math"],
     None: ["payload_bytes", "send_buffer"],
 }
-# Classes that are in a group of their own, whatever their header is.
+# Classes that are in the group `output`, independently of their header.
 OUTPUT = r"struct (OutputValue|OutputTable) "
 
 COMMENT = re.compile(r"(\s*)//( ?)(.*)")
 RULER = re.compile(r"\s*// -{3,}")
 TRAILING = re.compile(r"""((?:[^"'/]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|/(?!/)|(?<=\d)')*?\S)(\s+)//\s?(.*)""")
-# What cannot be copied says so itself.
+# Deleted copy operations, which need no documentation.
 NO_COPIES = re.compile(r"\s*(\w+)\(const \1&\) = delete;|\s*\w+& operator=\(const \w+&\) = delete;")
 
 
@@ -45,7 +46,8 @@ def group_of(name):
 
 
 def plain(text):
-    """Words in which Doxygen finds no tags or commands; code in backticks and in blocks is code anyway."""
+    """Escapes characters that Doxygen would read as tags or commands. Text in backticks and code
+    blocks is not changed."""
     if text.startswith("    "):
         return text
     parts = re.split(r"(`[^`]*`)", text)
@@ -55,7 +57,7 @@ def plain(text):
 
 
 def blocks_of(lines):
-    """The comments that stand on lines of their own: pairs of first line and line behind the last."""
+    """The comments on separate lines: pairs (first line, line after the last one)."""
     begun = None
     for number, line in enumerate([*lines, ""]):
         is_comment = COMMENT.fullmatch(line) and not RULER.match(line)
@@ -67,7 +69,7 @@ def blocks_of(lines):
 
 
 def documented(lines, header):
-    """The lines with their comments as documentation."""
+    """The lines of a header with their comments as documentation."""
     header_name = str(header).split("include/numawarp/")[-1]
     group = group_of(header_name)
     main_class = "".join(word.capitalize() for word in Path(header_name).stem.split("_"))
@@ -77,7 +79,7 @@ def documented(lines, header):
             continue
         marker = "///"
         before = TRAILING.fullmatch(lines[first - 1]) if first > 0 else None
-        # Under a comment at the end of a line it is that comment which goes on.
+        # A comment block directly below a trailing comment, in the same column, continues it.
         if before and len(COMMENT.fullmatch(lines[first])[1]) == before.start(3) - 3:
             marker = "///<"
         for number in range(first, end):
@@ -95,11 +97,11 @@ def documented(lines, header):
         elif re.match(OUTPUT, line):
             done[number - 1] += " @ingroup output"
         elif re.match(rf"(class|struct) (\[\[nodiscard\]\] )?{main_class}\b[^;]*{{", line):
-            # What its header says is about it.
+            # The main class also gets the documentation of its header.
             said = number - 1 - lines[number - 1].startswith("template")
             done[said] += f" @copydoc {header_name}"
         elif line.startswith("struct std::"):
-            # Doxygen does not understand a class of another namespace: it is left out.
+            # Doxygen cannot parse a class of another namespace, so it is left out.
             end = lines.index("};", number)
             done[number - 1:end + 1] = [""] * (end + 2 - number)
     for number, line in enumerate(lines):

@@ -1,9 +1,10 @@
-"""Runs a model with independent seeds and computes how precise its measures are: means over the runs, with
-Student's confidence intervals, and, if options vary, also the differences from the first variant, over pairs of
-runs with the same seed.
+"""Runs a model with independent seeds and computes how precise its measures are: means over the
+runs, with Student's confidence intervals, and, if options vary, also the differences from the first
+variant, over pairs of runs with the same seed.
 
-Options that do not belong to this command go to MODEL. Finished runs are kept in the folder, by model, options, seed
-and program, and are not repeated. The same command continues an interrupted series, or adds runs to a series."""
+Options that do not belong to this command go to MODEL. Finished runs are kept in the folder, by
+model, options, seed and program, and are not repeated. Repeat the command to continue an
+interrupted series, or to add runs to a series."""
 
 import argparse
 import itertools
@@ -16,7 +17,7 @@ from lib.arguments import Parser  # noqa: E402
 from lib.series.machine import ProgramFailed  # noqa: E402
 from lib.series.runner import Interrupted, raise_on_signals  # noqa: E402
 
-# What this command decides, or what one run would write over another's.
+# Options that this command sets, or with which one run would overwrite the files of another.
 OURS = ("--seed", "--stats", "--output", "--quiet", "--trace", "--checkpoint", "--restart", "--help",
         "--version")
 
@@ -101,7 +102,7 @@ def arguments():
 
 
 def replicate(given):
-    # Only now, so that --help needs no package.
+    # Imported here, so that --help needs no package.
     try:
         import matplotlib  # noqa: F401
         import scipy  # noqa: F401

@@ -1,4 +1,4 @@
-"""The runs of a series: what is kept of each, and how the missing ones are made."""
+"""The runs of a series: stores the results of each run, and makes the missing runs."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from lib.series.machine import ProgramFailed, last_line
 from lib.series.records import write_atomically
 from lib.series.runner import Progress, Running
 
-MEMORY_SHARE = 0.8  # of what is available, for all runs at a time
+MEMORY_SHARE = 0.8  # share of the available memory for all concurrent runs
 
 
 def text_of(variant):
@@ -40,7 +40,7 @@ def task_of_slurm():
 
 
 class Series:
-    """variants: options that differ, by name. figures(variant, seed): of a run that is kept."""
+    """variants: {option: value} of the options that differ."""
 
     def __init__(self, given, variants):
         self._program = (given.programs / given.model).resolve()
@@ -68,11 +68,12 @@ class Series:
             try:
                 self._kept[file] = json.loads(file.read_text())
             except ValueError:
-                return None  # it is made again
+                return None  # the run is made again
         return self._kept.get(file)
 
     def figures(self, variant, seed):
-        """{(measure, figure): number}; the first figure of a measure is its mean."""
+        """{(measure, figure): number} of a stored run; the first figure of a measure is its
+        mean."""
         found = {}
         for name, measure in self.kept(variant, seed)["measures"].items():
             values = {"mean": measure["mean"], **(measure["quantiles"] or {})}
@@ -82,14 +83,14 @@ class Series:
         return found
 
     def make(self, count):
-        """Ensures: so many runs of each variant are kept; of a part, its share of them."""
+        """Ensures: `count` runs of each variant are stored; with --part, the runs of this part."""
         seeds = range(1, count + 1)
         missing = [(variant, seed) for seed in seeds for variant in self.variants
                    if not self.kept(variant, seed)]
         if self.part:
             index, parts = self.part
             missing = [(variant, seed) for variant, seed in missing if seed % parts == index % parts]
-        # Seeds are in the order of their numbers: an interrupted series has pairs.
+        # All variants of a seed come before the next seed, so that an interrupted series has pairs.
         if missing and not self._decided:
             known = next((self.kept(variant, seed) for seed in seeds for variant in self.variants
                           if self.kept(variant, seed)), None)
@@ -105,8 +106,9 @@ class Series:
         self.count = count
 
     def _layout(self, known, missing):
-        """(runs at a time, words of the engine, why). Runs beside each other lose nothing to rollbacks and
-        rounds of GVT, so each is sequential as long as cores, memory and runs suffice."""
+        """(runs at a time, options for the engine, reason). Sequential runs have no cost for
+        rollbacks and GVT, so each run is sequential if cores, memory and missing runs allow one run
+        per core."""
         cores = len(this_machine().cores)
         fit = max(1, int(MEMORY_SHARE * available_bytes() / max(known["bytes"], 1)))
         at_once = max(1, min(cores, fit, missing))
@@ -115,7 +117,7 @@ class Series:
         if workers == 1:
             return at_once, ["--engine", "sequential"], f"{took}; {at_once} at a time, sequential"
         short = "memory" if at_once == fit < missing else "runs"
-        # Bound to cores, all would take the same ones.
+        # Without --pin off, concurrent runs would bind their workers to the same cores.
         return at_once, ["--workers", workers, "--pin", "on" if at_once == 1 else "off"], \
             f"{took}; {short} for only {at_once} at a time, each with {workers} workers"
 

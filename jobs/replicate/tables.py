@@ -1,4 +1,4 @@
-"""Means over the runs, their intervals and differences: on the terminal, as CSV, drawn."""
+"""Means over the runs, their intervals and differences: printed, as CSV, and drawn."""
 
 import csv
 import math
@@ -11,7 +11,8 @@ from runs import is_close, text_of
 
 
 def interval(values, confidence):
-    """(mean, half the width), of numbers that are independent and nearly normal."""
+    """(mean, half the width of the interval). Requires: values are independent and nearly
+    normal."""
     mean = statistics.fmean(values)
     if len(values) < 2:
         return mean, math.nan
@@ -20,13 +21,14 @@ def interval(values, confidence):
 
 
 def columns(series, variant):
-    """{(measure, figure): its values, by seed}: of figures that every run has."""
+    """{(measure, figure): values in the order of seeds} of the figures that every run has."""
     rows = [series.figures(variant, seed) for seed in range(1, series.count + 1)]
     return {key: [row[key] for row in rows] for key in rows[0] if all(key in row for row in rows)}
 
 
 def runs_needed(series, given):
-    """How many runs the worst mean is likely to take: half a width goes with the root of their number."""
+    """The estimated number of runs for the least precise mean: the width of an interval is
+    inversely proportional to the square root of the number of runs."""
     wanted = series.count
     for variant in series.variants:
         for (_, figure), values in columns(series, variant).items():
@@ -67,7 +69,7 @@ def draw(path, found, given, runs):
 
 
 def unrecorded(series, variant):
-    """[(measure, runs without a value of it)]."""
+    """[(measure, number of runs without a value)] of measures that some runs lack."""
     missing = {}
     for seed in range(1, series.count + 1):
         figures = series.figures(variant, seed)

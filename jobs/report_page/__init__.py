@@ -1,1 +1,2 @@
-"""The page of `jobs/run report`: load reads, advice judges, charts draw, sections and comparison arrange."""
+"""The page of `jobs/run report`: load.py reads files, advice.py evaluates figures, charts.py draws,
+and sections.py and comparison.py build the parts of the page."""

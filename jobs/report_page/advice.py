@@ -1,7 +1,7 @@
-"""What the figures of one run suggest, in words: each piece has its number, and an option (or a part
-of the model) to change. A run in which nothing stands out gets none.
+"""Advice from the figures of one run, as text: each piece of advice has a finding with a number,
+and an option or a part of the model to change. A run without unusual figures gets no advice.
 
-The bounds are where a change has been worth trying; they are no laws."""
+The limits are values at which a change was found to be worth a try."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,15 @@ from .curves import rates
 from .load import as_number
 from .words import listed
 
-# A turn of a worker that finds nothing to do, measured with phold and traffic on 2 workers.
+# The time of a worker's turn without work, measured with phold and traffic on 2 workers.
 IDLE_TURN_SECONDS = 0.3e-6
 
-# Below so many executed events, or so many seconds, nothing can be said.
+# Runs with fewer executed events get no advice. Runs with a shorter event loop only get the advice
+# to run longer.
 EVENTS_MIN = 1000
 SECONDS_MIN = 0.2
 
-# More LPs than that nobody looks at one by one.
+# The maximum number of LPs that a piece of advice names.
 NAMED_MAX = 8
 
 
@@ -56,7 +57,7 @@ def crowded(run):
 
 
 def robbed(run):
-    """A worker has a core or sleeps: time that is missing went to somebody else."""
+    """Other programs used the cores in the time in which a worker neither had a core nor slept."""
     busy = [worker["busy_seconds"] + (as_number(worker.get("asleep_seconds")) or 0)
             for worker in run.rows("workers_detail", "busy_seconds")]
     wall = run.loop_seconds - run.count("checkpoints.seconds")
@@ -73,7 +74,7 @@ def robbed(run):
 
 
 def stalled(run):
-    """Time in which next to nothing was committed."""
+    """Time in which almost nothing was committed."""
     points = rates(run)
     stretches = [(a[0], b[0], b[1]) for a, b in zip(points, points[1:])]
     wall = run.loop_seconds
@@ -110,13 +111,13 @@ def widths_seen(run):
 
 
 def events_a_round(run):
-    """Of each worker."""
+    """The number of executed events per worker and GVT round."""
     done = run.count("gvt_rounds")
     return run.count("executed_events") / done / run.threads if done else 0
 
 
 def choked(run):
-    """The control of the window took it so far down that a worker finds a few events a round."""
+    """The control of the window made it so narrow that a worker executes few events per round."""
     widths = widths_seen(run)
     if run.option("window") != "auto" or not widths or events_a_round(run) > 200:
         return None
@@ -149,7 +150,7 @@ def undone(run):
 
 
 def few_lps(run):
-    """A large part of what was undone was undone at a handful of LPs."""
+    """A large share of the undone events belongs to few LPs."""
     undone_events, lps = run.count_here("rolled_back_events"), run.count("lps")
     if not undone_events or undone_events < 0.03 * run.count_here("executed_events"):
         return None
@@ -239,14 +240,14 @@ def uneven(run):
 
 def idle(run):
     if robbed(run):
-        return None  # who waits for a core has others wait for it
+        return None  # a worker that waits for a core makes the others wait
     rows = run.rows("workers_detail", "busy_seconds")
     asleep = sum(as_number(row.get("asleep_seconds")) or 0 for row in rows)
     there = sum(row["busy_seconds"] for row in rows) + asleep
     turns = run.count("idle_turns")
     share = min(1.0, (turns * IDLE_TURN_SECONDS + asleep) / there) if there else 0
     if share < 0.25 or uneven(run):
-        return None  # where load is uneven, that is why
+        return None  # uneven load is the cause
     finding = f"Workers had no work in {plain(turns)} turns, about {percent(share)} of their time"
     at_window = run.count("window_stops") > 0.5 * turns
     if at_window and run.option("window") != "auto" and run.count("efficiency") > 0.9:

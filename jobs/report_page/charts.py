@@ -1,5 +1,5 @@
-"""Charts as inline SVG. Colours are classes (s0, s1, …) that the style sheet fills in for light and
-dark; every mark says its value when the mouse rests on it."""
+"""Charts as inline SVG. Colors are classes (s0, s1, …), which the style sheet defines for light and
+dark pages. Every mark shows its value while the mouse is over it."""
 
 import math
 
@@ -10,11 +10,11 @@ from .words import escape
 WIDTH, HEIGHT = 560, 210
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 10, 30
 HOVER_STRIPS_MAX = 200
-CHARACTER = 7  # about as wide as that, at the size of the charts' text
+CHARACTER = 7  # approximate width of a character in the text of the charts
 
 
 def figure(title, body, legend=(), note=""):
-    """A chart with its heading; `legend` has (class, text) of each series where there are several."""
+    """A chart with its heading. `legend`: (class, text) of each series if there are several."""
     keys = "".join(f'<span class="key"><i class="{style}"></i>{escape(text)}</span>'
                    for style, text in legend)
     return (f"<figure><figcaption>{escape(title)}{keys}</figcaption>{body}"
@@ -22,8 +22,8 @@ def figure(title, body, legend=(), note=""):
 
 
 def ticks(low, high, about, base, whole):
-    """Round numbers that cover [low, high]; of bytes (base 2) powers of two are round; `whole`: of
-    things that are counted. Requires: low < high."""
+    """Round numbers that cover [low, high]. `base`: 10, or 2 for bytes, where multiples of powers
+    of two are round. `whole`: only whole numbers, for counts. Requires: low < high."""
     raw = (high - low) / about
     step = base ** math.floor(math.log(raw, base) + 1e-9)
     factors = (1, 2, 5, 10) if base == 10 else (1, 2)
@@ -35,7 +35,7 @@ def ticks(low, high, about, base, whole):
 
 
 class Scale:
-    """Values to pixels, linear or by powers of ten, from the first tick to the last."""
+    """Maps values to pixels, linearly or logarithmically, from the first tick to the last one."""
 
     def __init__(self, low, high, start, end, log=False, about=4, base=10, whole=False):
         self.log = log
@@ -51,7 +51,7 @@ class Scale:
         self.start, self.end = start, end
 
     def __call__(self, value):
-        if self.log:  # a figure that is no power of ten is drawn at the lower edge
+        if self.log:  # a value that has no logarithm is drawn at the lower edge
             value = math.log10(value) if value > 0 else self.low
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
@@ -72,15 +72,15 @@ def rectangle(x, y, width, height, style, title=""):
 
 
 def lines(series, label, x_max, value=short, y_max=None, log=False, base=10, virtual=False):
-    """Curves over seconds, or virtual time, from 0 to x_max. `series`: (class, name, points); some point is
-    there."""
+    """Curves over seconds, or virtual time, from 0 to x_max. `series`: (class, name, points).
+    Requires: there is at least one point."""
     values = [y for _, _, points in series for _, y in points]
     low = min((v for v in values if v > 0), default=1) if log else min(0, *values)
     y = Scale(low, max(low, *values) if y_max is None else y_max, HEIGHT - BOTTOM, TOP, log,
               base=base)
     unit, unit_seconds = ("", 1) if virtual else time_unit(x_max)
     scale = Scale(0, x_max / unit_seconds, LEFT, WIDTH - RIGHT, about=6)
-    # The run ends where it ends, not at a round number.
+    # The axis ends at the end of the run, not at a round number.
     scale.high = x_max / unit_seconds if x_max > 0 else scale.high
 
     def x(time):
@@ -119,7 +119,7 @@ def hover_strips(series, x, value, time):
 
 
 def columns(bars, label, value=short):
-    """`bars`: (label, number). For histograms: the columns touch but for a hair."""
+    """Columns for a histogram, with narrow gaps. `bars`: (label, number)."""
     y = Scale(0, max(number for _, number in bars) or 1, HEIGHT - BOTTOM, TOP, whole=True)
     body = "".join(
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(t):.1f}" y2="{y(t):.1f}"/>'
@@ -136,8 +136,9 @@ def columns(bars, label, value=short):
 
 
 def rows(bars, label, value=short, whole=None):
-    """Horizontal bars: (label, [(class, name, number), …]), parts side by side. `whole`: what the
-    full width stands for. Many bars become thin, with a name here and there and values on hover."""
+    """Horizontal bars: (label, [(class, name, number), …]), with the parts side by side. `whole`:
+    the value of the full width. If there are many bars, they are thin, and only some have a label;
+    their values are shown while the mouse is over them."""
     height = next(height for height, most in ((24, 24), (7, 96), (4, 1e9)) if len(bars) <= most)
     thin = height < 14
     every = math.ceil(20 / height) if thin else 1
@@ -164,7 +165,7 @@ def rows(bars, label, value=short, whole=None):
 
 
 def matrix(cells, label, row_word, column_word):
-    """Shaded cells, with numbers while they fit."""
+    """A matrix of shaded cells, with numbers if there is enough space."""
     size = len(cells)
     most = max((number for row in cells for number in row), default=0) or 1
     side = min(64.0, (WIDTH - LEFT - RIGHT) / max(1, size))

@@ -1,5 +1,6 @@
-"""Several runs side by side, measured by the first. Runs that simulated the same must have one digest;
-where they do not, nothing else on the page matters as much."""
+"""Compares several runs with the first one. Runs that simulated the same model must have equal
+digests. If they do not, the page begins with an alarm, because this is the most important
+result."""
 
 from lib.number_text import count, percent, plain, seconds, size
 
@@ -8,7 +9,7 @@ from .curves import efficiencies, rates, values
 from .sections import grid, section
 from .words import escape
 
-# Curves that can still be told apart.
+# The maximum number of curves that a reader can distinguish.
 CURVES_MAX = 6
 
 
@@ -41,7 +42,7 @@ def verdict(runs):
 
 
 def speeds(runs):
-    """Which was fastest, of those that simulated the same, and what the workers brought."""
+    """The fastest of the comparable runs, and the gain from several workers."""
     said = ""
     for group in comparable(runs):
         timed = [run for run in group if run.count("events_per_second") > 0]
@@ -65,7 +66,7 @@ def speeds(runs):
 
 
 def comparable(runs):
-    """Groups of two or more that must agree."""
+    """Groups of two or more runs that must have equal digests."""
     groups = []
     for run in runs:
         if not run.finished() or run.text("digest") is None:
@@ -80,7 +81,7 @@ def comparable(runs):
 
 
 def differences(runs):
-    """What of the simulated is not alike in all runs."""
+    """The names of the options that affect the result and differ between the runs."""
     facts = [run.simulated() for run in runs]
     if len({run.text("model") for run in runs}) > 1:
         return ["the model"]
@@ -89,7 +90,7 @@ def differences(runs):
 
 
 def how(run):
-    """How a run was done, in a few words."""
+    """The engine, ranks and workers of a run, in a few words."""
     if not run.parallel:
         return "sequential"
     ranks = f"{plain(run.number('ranks'))} ranks × " if run.count("ranks") > 1 else ""
@@ -143,5 +144,5 @@ def curves(runs, title, points_of, **how_drawn):
 
 
 def shortened(name, most=28):
-    """Files of a sweep are alike at the beginning and, but for .json, differ at the end."""
+    """Removes the middle of a long file name: the names in a sweep differ near their end."""
     return name if len(name) <= most else f"{name[:most // 2 - 2]}…{name[1 - most // 2:]}"

@@ -1,11 +1,11 @@
-"""A run over time: its samples as points (seconds, value)."""
+"""The samples of a run over time, as points (seconds, value)."""
 
-# A curve keeps so many points at most: more than that nobody can see.
+# The maximum number of points of a curve; more points would not be visible.
 POINTS_MAX = 250
 
 
 def thinned(rows):
-    """Every n-th sample and the last, of rows whose seconds rise."""
+    """Every n-th row and the last one, of the rows whose seconds increase."""
     rising, last = [], -1.0
     for row in rows:
         if row["seconds"] > last:
@@ -15,8 +15,8 @@ def thinned(rows):
     kept = rising[::step]
     if rising and kept[-1] is not rising[-1]:
         kept.append(rising[-1])
-    # The last sample is of the run's end, perhaps an instant after the one before: what happened
-    # in an instant is no rate.
+    # The last sample is taken at the end of the run, possibly very soon after the previous one. A
+    # rate over such a short time would have no meaning, so the previous one is removed.
     if len(kept) > 3 and kept[-1]["seconds"] - kept[-2]["seconds"] < \
             (kept[-2]["seconds"] - kept[-3]["seconds"]) / 2:
         del kept[-2]
@@ -24,7 +24,7 @@ def thinned(rows):
 
 
 def rates(run):
-    """Committed events a second between two samples."""
+    """Committed events per second between two samples."""
     rows = thinned(run.rows("history", "seconds", "committed_events"))
     return from_the_start(rows, [
         (b["seconds"], max(0, b["committed_events"] - a["committed_events"])
@@ -32,7 +32,7 @@ def rates(run):
 
 
 def from_the_start(rows, points):
-    """The first interval's value holds at its beginning, too."""
+    """Adds a point at the beginning of the first interval, with the value of the interval."""
     return [(rows[0]["seconds"], points[0][1]), *points] if points else []
 
 

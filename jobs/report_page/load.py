@@ -1,20 +1,20 @@
-"""Statistics files as runs. Nothing in a file is taken for granted but its schema: a part that is not
-there, or is not what it should be, reads as absent, and the page says so."""
+"""Reads statistics files. Only the schema of a file is checked. A part that is missing or has a
+wrong type is treated as absent, and the page reports that."""
 
 import json
 from pathlib import Path
 
 SCHEMA = "numawarp.stats/"
 
-# Charts multiply numbers and take logarithms of them.
+# Charts multiply numbers and take their logarithms, so larger numbers are not drawn.
 LARGEST = 1e100
 
-# Options that fix what is simulated; all others of the engine's only fix how.
+# The engine's options that affect the result of the simulation.
 DECISIVE = {"seed", "until"}
 
 
 class Unreadable(Exception):
-    """Names the file and what is wrong with it."""
+    """The text names the file and its error."""
 
 
 class Run:
@@ -23,18 +23,18 @@ class Run:
         self.data = data
 
     def at(self, path):
-        """Whatever is there; None where nothing is."""
+        """The value at a path of keys that are separated by dots; None if there is none."""
         value = self.data
         for key in path.split("."):
             value = value.get(key) if isinstance(value, dict) else None
         return value
 
     def number(self, path):
-        """None where there is no such number."""
+        """The number at `path`; None if there is none."""
         return as_number(self.at(path))
 
     def count(self, path):
-        """0 where there is no such number."""
+        """The number at `path`; 0 if there is none."""
         return self.number(path) or 0
 
     def text(self, path):
@@ -55,7 +55,7 @@ class Run:
                 and all(as_number(row.get(column)) is not None for column in columns)]
 
     def table(self, path):
-        """A square table of counts, or nothing."""
+        """The square table of counts at `path`; [] if there is none."""
         rows = self.list(path)
         whole = all(isinstance(row, list) and len(row) == len(rows)
                     and all((as_number(cell) or 0) >= 0 for cell in row) for row in rows)
@@ -71,13 +71,13 @@ class Run:
 
     @property
     def loop_seconds(self):
-        """Of the event loop of this process: a run that went on from a checkpoint has the wall time of
-        the whole."""
+        """The time of the event loop in this process. The wall time of a restarted run is that of
+        the whole run."""
         return max(0, self.count("wall_seconds") - self.began_seconds)
 
     @property
     def began_seconds(self):
-        """0, if it did not go on from another."""
+        """The wall time at the restart of this process; 0 if the run was not restarted."""
         return self._beginning("seconds")
 
     @property
@@ -85,18 +85,18 @@ class Run:
         return self.number("checkpoints.restarted_at") is not None
 
     def count_here(self, name):
-        """Of what this process did itself, where it went on from another: some tables are of that alone.
-        For what is known of each piece."""
+        """The part of a total that this process has counted. Some tables of a restarted run contain
+        only this part. Requires: the pieces of the run record `name`."""
         return max(0, self.count(name) - self._beginning(name))
 
     def _beginning(self, name):
-        """A total at the beginning of this process."""
-        # Of runs before there were pieces, the history is of one process.
+        """The total at the beginning of this process."""
+        # Older files have no pieces, and their history is that of one process.
         pieces = self.rows("checkpoints.pieces", name) or self.rows("history", name)[:1]
         return pieces[-1][name] if self.restarted and pieces else 0
 
     def restarts(self):
-        """After how many seconds other processes went on with the run, one after the other."""
+        """The wall times in seconds at which the run was restarted."""
         return [piece["seconds"] for piece in self.rows("checkpoints.pieces", "seconds")[1:]]
 
     @property
@@ -104,7 +104,7 @@ class Run:
         return self.text("engine") != "sequential"
 
     def simulated(self):
-        """What decides the result: runs that agree in all of this must have one digest."""
+        """The facts that determine the result: runs that agree in them must have equal digests."""
         engine = engine_options()
         options = {name: value for name, value in self.object("options").items()
                    if name not in engine or name in DECISIVE}
@@ -115,9 +115,9 @@ class Run:
 
 
 def as_number(value):
-    """None for a value that is no number to draw."""
+    """The value if it is a number that can be drawn, else None."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return value if is_number and abs(value) <= LARGEST else None  # NaN is not <= either
+    return value if is_number and abs(value) <= LARGEST else None  # also None for NaN
 
 
 def drawable(digits):
@@ -129,7 +129,8 @@ def drawable(digits):
 
 
 def engine_options():
-    """The names in the page that is made from the engine's table."""
+    """The names of the engine's options, from the page that is generated from the engine's
+    table."""
     page = Path(__file__).resolve().parents[2] / "docs/reference/options.md"
     lines = page.read_text(encoding="utf-8").splitlines()
     return {line.split("`--")[1].split("`")[0].split()[0] for line in lines
@@ -137,7 +138,8 @@ def engine_options():
 
 
 def described_figures():
-    """(name, unit, meaning) of each, from the page that is made from the engine's descriptions."""
+    """(name, unit, meaning) of each figure, from the page that is generated from the engine's
+    descriptions."""
     page = Path(__file__).resolve().parents[2] / "docs/reference/statistics.md"
     cells = [line.strip("| \n").split(" | ", 2) for line in
              page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
@@ -166,14 +168,14 @@ def read(file):
     return as_today(data) if schema == SCHEMA + "1" else data
 
 
-# What options and figures were called in the first format.
+# Name in the first format -> present name, of options and figures.
 FORMER_OPTIONS = {"checkpoint-every": "state-saving-interval",
                   "checkpoint-every-seconds": "checkpoint-period"}
 FORMER_FIGURES = {"checkpoints": "saved_states", "run_checkpoints": "checkpoints"}
 
 
 def as_today(data):
-    """A file of the first format under the names of the present one."""
+    """The data of a file of the first format with the present names."""
     renamed = {FORMER_FIGURES.get(name, name): value for name, value in data.items()}
     if isinstance(data.get("options"), dict):
         renamed["options"] = {FORMER_OPTIONS.get(name, name): value

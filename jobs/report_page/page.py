@@ -1,4 +1,4 @@
-"""The page: what it is about, the comparison if there are several runs, and each run."""
+"""The page: a title, the comparison if there are several runs, and each run."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from .comparison import comparison, how
 from .sections import run_parts, summary
 from .words import escape
 
-# What a browser may load for this page: nothing at all.
+# A browser must not load anything for this page.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -23,7 +23,7 @@ def page_of(runs):
 
 
 def document(title, brand, body):
-    """A whole page, with our style in it."""
+    """A whole page, which contains its style sheet."""
     style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
     page = (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -37,7 +37,7 @@ def document(title, brand, body):
 
 
 def restarts(run):
-    """What there is to say of checkpoints of the whole run."""
+    """Text about checkpoints and restarts of the run."""
     at, written = run.number("checkpoints.restarted_at"), run.count("checkpoints.written")
     said = "" if at is None else f"; continued from a checkpoint at virtual time {plain(at)}"
     if begun := run.restarts():
@@ -49,7 +49,7 @@ def restarts(run):
 
 
 def facts(run):
-    """Where the figures come from: without this they compare with nothing."""
+    """The origin of the figures, which a reader needs to compare them with others."""
     ended = {"until": "the end time was reached", "no_events": "no events were left",
              "all_can_end": "all LPs can end",
              "interrupted": "INTERRUPTED before its end"}.get(run.text("end_reason"), NONE)

@@ -1,5 +1,5 @@
-"""The parts of the page that show one run. Each is there for every run; what its file does not have
-is said in its place."""
+"""The parts of the page that show one run. Every run has every part; if the file lacks the data,
+the part reports that."""
 
 from lib.number_text import NONE, count, many, percent, plain, seconds, short, size
 
@@ -10,7 +10,7 @@ from .load import as_number, described_figures
 from .words import escape, with_options
 
 SPOTS_SHOWN = 8
-ROWS_SHOWN = 16  # of an array, where it is shown as it stands
+ROWS_SHOWN = 16  # of an array that is shown as text
 
 
 def section(name, heading, *parts):
@@ -61,7 +61,7 @@ def advice_part(run):
     return section("advice", "What stands out", body, notices)
 
 
-# --- over time -------------------------------------------------------------------------------------
+# --- over time ---------------------------------------------------------------------------------
 
 def time_part(run):
     curves = [("Committed events per second", rates(run), {}),
@@ -80,13 +80,14 @@ def time_part(run):
         for title, points, how in drawn)))
 
 
-# --- what the model measures, its kinds and events ----------------------------------------------------
+# --- measures of the model, kinds and events -----------------------------------------------------
 
 MEASURES_DRAWN = 24
 
 
 def table(columns, rows):
-    """`columns`: names; a first column of words, and numbers behind it."""
+    """A table whose first column has words and whose other columns have numbers. `columns`: their
+    names."""
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="wide"><table class="rows"><tr>{head}</tr>{body}</table></div>'
@@ -120,7 +121,8 @@ def measure_part(run):
 
 
 def means_at_intervals(measure):
-    """(virtual time, mean) as steps: what an interval was holds from its beginning to its end."""
+    """(virtual time, mean) as steps: each interval gives a point at its beginning and one at its
+    end."""
     points = []
     intervals = measure.get("intervals") if isinstance(measure.get("intervals"), list) else []
     for row in intervals:
@@ -132,7 +134,7 @@ def means_at_intervals(measure):
 
 
 def kind_part(run):
-    """Which event is dear?"""
+    """The kinds of LPs, and the cost of each type of event."""
     heading = "Kinds of LPs, types of events"
     kinds = run.rows("kinds", "lps", "committed_events", "rolled_back_events", "state_bytes")
     events = run.rows("event_types", "committed_events", "rolled_back_events")
@@ -151,7 +153,7 @@ def kind_part(run):
         return f"{row.get('kind')} {row.get('event')}" if kinds else str(row.get("event"))
 
     def cost(row):
-        """Seconds of all its executions, those that were undone with the others."""
+        """The seconds of all executions of an event type, including those that were rolled back."""
         return 1e-9 * max(0, as_number(row.get("mean_ns")) or 0) * max(
             0, row["committed_events"] + row["rolled_back_events"])
 
@@ -170,7 +172,7 @@ def kind_part(run):
     return section("kinds", heading, *parts)
 
 
-# --- rollbacks, workers ----------------------------------------------------------------------------
+# --- rollbacks, workers ------------------------------------------------------------------------
 
 def rollback_part(run):
     heading = "Rollback lengths"
@@ -205,7 +207,8 @@ def rollback_part(run):
 
 
 def spots(run):
-    """The LPs that were rolled back most, of several: as a second chart beneath another."""
+    """A chart of the LPs that were rolled back most, which is shown below another chart; empty if
+    it would contain all LPs."""
     worst = run.rows("most_rolled_back_lps", "lp", "worker", "rolled_back_events")[:SPOTS_SHOWN]
     undone = run.count_here("rolled_back_events")
     if not worst or not undone or run.count("lps") <= len(worst):
@@ -254,7 +257,7 @@ def worker_part(run):
     return section("workers", heading, grid(*figures), note)
 
 
-# --- memory, nodes, ranks --------------------------------------------------------------------------
+# --- memory, nodes, ranks ----------------------------------------------------------------------
 
 def memory_part(run):
     heading = "Memory by kind"
@@ -328,7 +331,8 @@ def communication_part(run):
 
 
 def figure_part(run):
-    """What has no chart is shown here, too, by what the reference says of it."""
+    """All figures of the file, also those without a chart, with their meanings from the
+    reference."""
     rows = "".join(f"<tr><td>{escape(name)}</td><td>{shown(run.at(name), unit)}</td>"
                    f"<td>{escape(meaning)}</td></tr>"
                    for name, unit, meaning in described_figures() if name != "options")
@@ -337,11 +341,11 @@ def figure_part(run):
 
 
 def shown(value, unit="", depth=3):
-    """HTML of whatever stands in a statistics file."""
+    """HTML of any value of a statistics file. `depth`: levels of nesting that are shown."""
     if isinstance(value, str):
         return escape(value)
     if isinstance(value, list) and depth <= 1 and value and isinstance(value[-1], dict):
-        # A series over virtual time; measures_part() draws it.
+        # A series over virtual time; measure_part() draws it.
         return f"{count(len(value))} rows, the last with {shown(value[-1], unit)}"
     if isinstance(value, (dict, list)) and depth == 0:
         return f"{count(len(value))} entries"

@@ -1,4 +1,4 @@
-"""Text as HTML takes it."""
+"""Text for HTML."""
 
 import html
 import re
@@ -9,11 +9,11 @@ def escape(text):
 
 
 def with_options(text):
-    """HTML in which command-line options stand out, and do not break."""
+    """HTML in which command-line options with their values are marked as code."""
     return re.sub(r"--[a-z][\w-]*( (?:auto|off|on|libc|numa|copy|[\d.@e-]*\d\b))?",
                   r"<code>\g<0></code>", escape(text))
 
 
 def listed(words):
-    """One, two and three."""
+    """The words joined as in "one, two and three"."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

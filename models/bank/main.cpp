@@ -1,11 +1,12 @@
-// Banks whose customers lose patience and leave the queue; with --move a share walks to another bank.
+// Banks whose customers leave the queue when they lose patience. With --move, a share of these
+// customers walks to a bank drawn at random.
 #include <numawarp/process.hpp>
 
 struct Parameters {
     std::uint32_t banks = 100, counters = 1;
     double arrival_mean = 10, service_mean = 12, move = 0;
 };
-constexpr double least_patience = 1, most_patience = 3, walk = 5;  // from one bank to another
+constexpr double least_patience = 1, most_patience = 3, walk = 5;  // walk: to a bank
 struct Customer {
     std::uint32_t banks_seen;
 };

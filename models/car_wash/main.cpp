@@ -1,15 +1,15 @@
-// Car washes with some machines, each of which washes a car in a fixed time. With --again a share of the
-// clean cars comes back from its trip to some car wash.
+// Car washes with several machines each. A machine washes a car in a fixed time. With --again, a
+// share of the clean cars makes a trip and then comes to a car wash drawn at random.
 #include <numawarp/process.hpp>
 
 struct Parameters {
     std::uint32_t washes = 100, machines = 2, first_cars = 4;
     double wash_time = 5, again = 0;
 };
-constexpr double trip = 60;                           // until a car is dirty again
-constexpr std::uint32_t least_gap = 1, most_gap = 5;  // between two cars, in whole minutes
+constexpr double trip = 60;                           // min, between two washes of a car
+constexpr std::uint32_t least_gap = 1, most_gap = 5;  // between two cars, whole min
 struct Car {
-    std::uint32_t washed;  // so often
+    std::uint32_t washed;  // number of washes so far
 };
 
 struct CarWash final : nw::ProcessLp {
@@ -30,6 +30,7 @@ struct CarWash final : nw::ProcessLp {
             env.start(visit({0}));
         }
     }
+    // Receives the cars that come back from their trips.
     nw::Process gate() {
         for (;;) env.start(visit(co_await env.receive<Car>()));
     }

@@ -1,5 +1,5 @@
-// Hosts that send each other messages over channels with a latency, and work on what they get, one message
-// after the other.
+// Hosts that send each other messages over channels with a latency. A host processes the messages
+// that it receives one after the other.
 #include <numawarp/process.hpp>
 
 struct Parameters {

@@ -1,4 +1,5 @@
-// Gas stations with a tank that trucks fill; with --again some cars come to another station later.
+// Gas stations with one tank each, which trucks refill. With --again, a share of the cars refuels
+// once more later, at a station drawn at random.
 #include <numawarp/process.hpp>
 
 struct Parameters {
@@ -26,6 +27,7 @@ struct Station final : nw::ProcessLp {
             env.start(refuel(new_car()));
         }
     }
+    // Receives the cars that come to refuel once more.
     nw::Process road() {
         for (;;) env.start(refuel(co_await env.receive<Car>()));
     }
@@ -37,11 +39,12 @@ struct Station final : nw::ProcessLp {
         co_await env.delay(wanted / speed);
         time.record(env.now(), env.now() - came);
         if (env.random().chance(p->again)) {
-            const Car next = new_car();  // C++ does not order two draws in one call
+            const Car next = new_car();  // C++ does not define the order of two draws in one call
             env.send(env.random().lp(), drive, next);
         }
     }
     Car new_car() { return {env.random().uniform(5, 25)}; }
+    // Orders a truck when the level of the tank is low, and waits until the truck has refilled it.
     nw::Process control() {
         for (;; co_await env.delay(check))
             if (tank.level() < threshold * tank.capacity()) co_await env.start(truck());

@@ -1,9 +1,11 @@
-// Shops with machines that break down and a repairman with other jobs, of which --share go to other shops.
+// Shops with machines that break down, and one repairman each. The repairman also has other jobs,
+// and interrupts them to repair a broken machine. With --share, a share of the other jobs is sent
+// to shops drawn at random.
 #include <numawarp/process.hpp>
 
 constexpr std::uint32_t machines = 10;
 constexpr double part_mean = 10, part_deviation = 2, failure_mean = 300, repair_time = 30;
-constexpr double job_time = 30, way = 60, lag = 50;  // of other jobs, from shop to shop
+constexpr double job_time = 30, way = 60, lag = 50;  // way: from shop to shop
 enum Urgency { broken_machine = 1, other_job = 2 };
 
 struct Shop final : nw::ProcessLp {
@@ -13,11 +15,14 @@ struct Shop final : nw::ProcessLp {
     nw::Count parts, failures, jobs;
     nw::TimeAverage broken;
 
+    // Messages take `way`, so an event may execute everything that became due within `lag`. The
+    // lookahead is then way - lag.
     Shop(nw::LpId, double of_jobs) : share(of_jobs) { env.may_lag(lag); }
     void start() override {
         for (std::uint32_t i = 0; i < machines; ++i) env.start(wear(i, env.start(machine(i))));
         env.start(other_jobs());
     }
+    // Makes parts. When the machine breaks down, it is repaired and then completes its part.
     nw::Process machine(std::uint32_t number) {
         for (;; parts.add(env.now())) {
             double left = std::abs(env.random().normal(part_mean, part_deviation));
@@ -33,12 +38,14 @@ struct Shop final : nw::ProcessLp {
             }
         }
     }
+    // Breaks the machine at random times, unless it is already broken.
     nw::Process wear(std::uint32_t number, nw::Process machine) {
         for (;;) {
             co_await env.delay(env.random().exponential(failure_mean));
             if (!is_broken[number]) machine.interrupt();
         }
     }
+    // The repairman's other jobs. A broken machine interrupts a job, which continues afterwards.
     nw::Process other_jobs() {
         for (double job = job_time;; jobs.add(env.now())) {
             while (job > 0) {

@@ -1,8 +1,9 @@
-// Cinemas where those who queue for a film leave when it is sold out; with --move some try another one.
+// Cinemas with one counter and three films each. When a film is sold out, all people who queue for
+// it leave. With --move, a share of these people walks to a cinema drawn at random.
 #include <numawarp/process.hpp>
 
-constexpr std::uint32_t films = 3, seats = 50, most_tickets = 6;  // that one person buys
-constexpr double buying = 1, refused = 0.5, walk = 10;
+constexpr std::uint32_t films = 3, seats = 50, most_tickets = 6;  // of one person
+constexpr double buying = 1, refused = 0.5, walk = 10;            // minutes
 struct Person {
     std::uint32_t film, tickets;
 };
@@ -30,9 +31,11 @@ struct Cinema final : nw::ProcessLp {
             if (programme[film].available > 0) env.start(visit({film, tickets}));
         }
     }
+    // Receives the people that come from other cinemas.
     nw::Process street() {
         for (;;) env.start(visit(co_await env.receive<Person>()));
     }
+    // A person queues at the counter, and leaves if the film is sold out before their turn.
     nw::Process visit(Person person) {
         Film& film = programme[person.film];
         auto turn = counter.request();
@@ -47,6 +50,7 @@ struct Cinema final : nw::ProcessLp {
         if (is_enough && film.available < 2) close(film);
         co_await env.delay(is_enough ? buying : refused);
     }
+    // Called when fewer than two tickets are left: the film counts as sold out.
     void close(Film& film) {
         film.available = 0, film.closed_at = env.now();
         sold_out_at.record(env.now(), env.now()), film.sold_out.turn_on();

@@ -1,14 +1,15 @@
-// A cell of a mobile telephone network, and the portables (telephones) in it: the personal communication
-// service with which rollback has been measured for thirty years, portable-initiated (Carothers,
-// Perumalla, Fujimoto: "The effect of state-saving in optimistic simulation on a cache-coherent
-// non-uniform memory access architecture", WSC 1999).
+// A cell of a mobile telephone network, and the portables (telephones) in it. Since the 1990s, this
+// model of a personal communication service has been used to measure rollback. The form here is
+// portable-initiated (Carothers, Perumalla, Fujimoto: "The effect of state-saving in optimistic
+// simulation on a cache-coherent non-uniform memory access architecture", WSC 1999).
 //
-// A portable is an event. It carries its own state, and one event is under way for it at any time: the
-// earliest of its next call, the end of its call and its move. The cell it comes to knows how many
-// channels are in use, and counts.
+// A portable is an event whose payload is the portable's state. Each portable has one event in
+// flight at any time: the earliest of its next call attempt, the end of its call and its move. The
+// cell stores the number of channels in use, and counts calls and moves.
 //
-// All that a cell keeps is a sum, in whole numbers, of what events add. So one function, account(), does an
-// event and undoes it, and on_reverse needs one bit besides the event: whether it got a channel.
+// The state of a cell consists of sums of integers, to which events add. So one function,
+// account(), applies an event to the state and also undoes it. on_reverse needs only the event and
+// one bit: whether the event took a channel.
 #pragma once
 
 #include <algorithm>
@@ -21,40 +22,41 @@ namespace pcs {
 
 enum : nw::EventType { next_call, completion, move_out, move_in };
 
-// What all cells share; never changes after set-up. Times in seconds.
+// The parameters that all cells share. They do not change after set-up. Times are in seconds.
 struct Parameters {
     std::uint32_t width = 120;
     std::uint32_t height = 120;
-    std::uint32_t portables = 25;  // of a cell, at the beginning
-    std::uint32_t channels = 10;   // of a cell
+    std::uint32_t portables = 25;  // in each cell at the beginning
+    std::uint32_t channels = 10;   // of each cell
     double call_mean = 180;
     double next_call_mean = 360;
     double move_mean = 4500;
-    double count_from = 0;  // counts begin here
-    bool moves = true;
+    double count_from = 0;  // time at which counting begins
+    bool moves = true;      // portables move from cell to cell
 };
 
 // The payload of every event.
 struct Portable {
-    double calls_at;                          // attempts its next call
-    double completes_at = nw::time_infinity;  // its call ends; infinity: it has none
-    double moves_at = nw::time_infinity;      // leaves its cell; infinity: never
-    double began_at = 0;                      // its last call
+    double calls_at;                          // time of the next call attempt
+    double completes_at = nw::time_infinity;  // time at which the call ends; infinity: no call
+    double moves_at = nw::time_infinity;      // time at which it leaves the cell; infinity: never
+    double began_at = 0;                      // time at which the last call began
     std::uint64_t number;
 
     bool in_call() const noexcept { return completes_at < nw::time_infinity; }
 };
 static_assert(sizeof(Portable) == 40);
 
-// Whole milliseconds, since sums of them are exact; times beyond 10^15 s count as that.
+// Times are added as whole milliseconds, because integer sums are exact: an addition can be undone.
+// A time beyond 10^15 s counts as 10^15 s.
 inline std::uint64_t milliseconds(double seconds) noexcept {
     return static_cast<std::uint64_t>(std::min(seconds, 1e15) * 1000);
 }
 
-// The channels in use, as plain numbers. Of take() and give_back() each undoes the other.
+// The channels in use, as plain numbers. take() and give_back() undo each other.
 struct PlainChannels {
     std::uint64_t taken = 0;
-    std::uint64_t ms = 0;  // when channels were given back - when they were taken, summed up
+    std::uint64_t ms = 0;  // sum of the times of give_back() minus the times of take(), mod 2^64
 
     std::uint64_t count() const noexcept { return taken; }
     void take(std::uint64_t, double now) noexcept {
@@ -65,19 +67,20 @@ struct PlainChannels {
         --taken;
         ms += milliseconds(now);
     }
-    // For how long channels have been in use, in all.
+    // Returns the total time for which channels were in use, up to `now`.
     std::uint64_t ms_until(double now) const noexcept { return ms + taken * milliseconds(now); }
 };
 
-// The same, seen from outside, as a container: which portable took its channel when.
+// The channels in use, as a container. It has the same interface as PlainChannels.
 struct ListedChannels {
-    std::map<std::uint64_t, double> taken_at;
-    std::uint64_t ms = 0;  // of the channels that were given back
+    std::map<std::uint64_t, double> taken_at;  // time of take(), by portable
+    std::uint64_t ms = 0;                      // total time of use of channels given back
 
     std::uint64_t count() const noexcept { return taken_at.size(); }
     void take(std::uint64_t portable, double now) { taken_at.emplace(portable, now); }
     void give_back(std::uint64_t portable, double now) {
-        // In a state that never was the portable may be missing: at() throws, and the event is undone.
+        // Speculation can reach a state that no correct run has, and in which the portable is
+        // missing. at() then throws; the engine rolls the event back later.
         ms += milliseconds(now) - milliseconds(taken_at.at(portable));
         taken_at.erase(portable);
     }
@@ -94,17 +97,18 @@ struct CellState {
     Channels channels;
     std::uint64_t portables = 0;  // in the cell now
 
-    // Since --count-from, as the times of the channels. Attempts that got a channel, that got none, and of
-    // portables that were in a call.
+    // The counts below, and the times of `channels`, begin at --count-from.
+    // Call attempts: with a channel; without a free channel; of portables already in a call.
     std::uint64_t connected = 0, blocked = 0, busy_lines = 0;
-    std::uint64_t completed = 0, completed_ms = 0;  // calls that came to their end; their durations
+    std::uint64_t completed = 0, completed_ms = 0;  // completed calls and their total duration
     std::uint64_t moves_in = 0, moves_out = 0;
-    // Portables that moved during a call: it got a channel here, it got none and ended, it went.
+    // Portables that moved during a call. In: the call got a channel here. Dropped: no channel was
+    // free here, and the call ended. Out: the portable left this cell.
     std::uint64_t hand_offs_in = 0, dropped = 0, hand_offs_out = 0;
 };
 static_assert(sizeof(CellState<PlainChannels>) == 104);
 
-// The handlers, over a Process that has the state.
+// The handlers. The base class Process defines the state, and so the possible kinds of rollback.
 template <class Process>
 class Cell : public Process {
   public:
@@ -168,7 +172,8 @@ class Cell : public Process {
     using Process::state;
 
   protected:
-    // Does to the cell what an event does, or undoes it.
+    // Applies an event to the state of the cell, or undoes the event. `granted`: the event took a
+    // channel.
     void account(const nw::Event& event, bool granted, bool undo) {
         const auto portable = event.payload<Portable>();
         const bool in_call = portable.in_call();
@@ -215,11 +220,11 @@ class Cell : public Process {
         nw::EventType type = next_call;
         if (portable.completes_at < time) time = portable.completes_at, type = completion;
         if (portable.moves_at < time) time = portable.moves_at, type = move_out;
-        // now + (time - now) is rounded: two times that are next to each other may change places.
+        // An event's time is now + delay and is rounded, so `time` may be slightly before now().
         c.schedule(c.self(), std::max(time - c.now(), 0.0), type, portable);
     }
 
-    // One of four, drawn uniformly, on a torus.
+    // Returns one of the cell's four neighbors on the torus, drawn uniformly.
     nw::LpId neighbour(nw::Context& c) const {
         const std::uint32_t width = parameters_->width, height = parameters_->height;
         const std::uint32_t x = nw::index(c.self()) % width, y = nw::index(c.self()) / width;
@@ -231,7 +236,7 @@ class Cell : public Process {
     const Parameters* parameters_;
 };
 
-// 104 bytes, for all ways of rollback.
+// A cell whose state is 104 plain bytes. It supports all kinds of rollback.
 class PlainCell final : public Cell<nw::PlainStateProcess<CellState<PlainChannels>>> {
   public:
     using Cell::Cell;
@@ -241,7 +246,7 @@ class PlainCell final : public Cell<nw::PlainStateProcess<CellState<PlainChannel
     }
 };
 
-// With a container, for rollback by snapshot only.
+// A cell whose state contains a std::map. It supports rollback by snapshot only.
 struct ListedState : nw::LogicalProcess {
     CellState<ListedChannels> state;
 };

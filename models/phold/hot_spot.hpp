@@ -1,7 +1,9 @@
-// Where PHOLD's hot spot is: a window of neighbouring LPs that goes once around all LPs in every
-// period of virtual time. A pure function of virtual time, so that every engine, worker and rollback
-// finds it in the same place and nothing has to be sent or restored. Never changes after set-up; any
-// thread reads it.
+// PHOLD's hot spot: a window of LPs with consecutive numbers. The window moves once around all LPs
+// in each period of virtual time. The position of the window depends only on virtual time. All
+// engines and workers compute the same position, also after a rollback, so the window needs no
+// events and no saved state.
+//
+// Thread: any. A HotSpot does not change after set-up.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +19,17 @@ class HotSpot {
   public:
     HotSpot() = default;
 
-    // Requires: 1 ≤ width < lps, and period above 0 and finite.
+    // Requires: 1 ≤ width < lps, 0 < period < infinity.
     HotSpot(std::uint32_t lps, std::uint32_t width, double period)
         : lps_(lps), width_(width), period_(period) {}
 
     std::uint32_t width() const noexcept { return width_; }
 
-    // The window at `time` is first(time) and the width() - 1 LPs after it; LP 0 follows the last.
+    // Returns the first LP of the window at `time`. The window also contains the next width() - 1
+    // LPs, where LP 0 follows the last LP.
     std::uint32_t first(nw::VirtualTime time) const noexcept {
         const double turn = std::fmod(time, period_) / period_;
-        // The product may be rounded up to lps_.
+        // Rounding can make the product equal to lps_.
         return std::min(static_cast<std::uint32_t>(turn * lps_), lps_ - 1);
     }
 
@@ -35,7 +38,7 @@ class HotSpot {
         return (number >= start ? number - start : number + (lps_ - start)) < width_;
     }
 
-    // One LP of the window, uniformly, or one of all others.
+    // Returns an LP drawn uniformly from the LPs inside or outside of the window.
     template <class Random>
     nw::LpId draw_inside(nw::VirtualTime time, Random& random) const {
         return lp_after(first(time), random.below(width_));

@@ -9,7 +9,7 @@ namespace phold {
 
 namespace {
 
-// --rollback copy needs the state's size at compile time, so there is one class for each of these.
+// --rollback copy needs the state's size at compile time, so there is one class for each size.
 constexpr std::uint32_t state_sizes[] = {0, 8, 16, 64, 256, 1024, 2048, 4096, 1 << 20};
 
 template <bool WithHotSpot, std::size_t... Index>

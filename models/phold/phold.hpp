@@ -1,16 +1,17 @@
-// PHOLD, the yardstick of parallel simulation: every event goes to its own LP, or with a certain
-// probability to one drawn uniformly from all, a constant plus an exponential time later (Fujimoto:
-// "Performance of Time Warp under synthetic workloads", SCS Multiconference on Distributed
-// Simulation, 1990). The number of events in flight never changes.
+// PHOLD, the standard benchmark of parallel discrete-event simulation (Fujimoto: "Performance of
+// Time Warp under synthetic workloads", SCS Multiconference on Distributed Simulation, 1990). Each
+// event schedules one event: for its own LP, or, with probability --remote, for an LP drawn
+// uniformly from all. The delay is a constant plus an exponential time. So the number of events in
+// flight is constant.
 //
-// It measures the engine and not itself: on_event allocates nothing and computes next to nothing.
-// The LP's state flows into the type and payload of what it sends, so that a state restored wrongly
-// shows in the run's digest.
+// The benchmark measures the engine and not the model: on_event() allocates no memory and, unless
+// --work is set, computes almost nothing. The type and the payload of a sent event depend on the
+// state of the LP, so that a wrongly restored state changes the digest of the run.
 //
-// With a hot spot, load shifts: a share of the events in flight, the hot ones, live in a window of LPs
-// that wanders (hot_spot.hpp), the others outside of it. Whoever is on the wrong side of the window at
-// its next time is sent to the right one; otherwise all is as ever. Processes with and without a hot
-// spot are two classes, so that a run without one does not pay for it.
+// With a hot spot, the load moves between LPs. A share of the events in flight is hot: these events
+// stay in a moving window of LPs (hot_spot.hpp), and all others stay outside of it. An event that
+// would be on the wrong side of the window at its next time is sent to an LP on its own side. Runs
+// without a hot spot use another class, so that the hot spot costs them nothing.
 #pragma once
 
 #include <array>
@@ -25,10 +26,10 @@
 
 namespace phold {
 
-// The longest --payload: an event's payload is made on the stack.
+// The maximum of --payload. It is bounded because a payload is built on the stack.
 inline constexpr std::uint32_t payload_bytes_max = 4096;
 
-// What all LPs share; never changes after set-up.
+// The parameters that all LPs share. They do not change after set-up.
 struct Parameters {
     double remote = 0.25;
     double lookahead = 0.1;
@@ -36,13 +37,14 @@ struct Parameters {
     std::uint32_t lps = 1024;
     std::uint32_t events_per_lp = 1;
     std::uint32_t payload_bytes = 0;
-    std::uint32_t touched_words = 0;  // at most the state's
+    std::uint32_t touched_words = 0;  // words that an event changes; at most those of the state
     std::uint32_t work = 0;           // multiplications in each event
-    double hot_share = 0;             // of the events in flight; 0: there is no hot spot
+    double hot_share = 0;             // share of the events that are hot; 0: no hot spot
     HotSpot hot_spot;
 };
 
-// Whether event `number` starts hot: ⌊share · n⌋ of n events in flight do, evenly spread.
+// Returns whether event `number` is hot. The first n events have ⌊share · n⌋ hot events, evenly
+// spread.
 inline bool starts_hot(double share, std::uint64_t number) noexcept {
     const auto n = static_cast<double>(number);
     return std::floor(share * (n + 1)) > std::floor(share * n);
@@ -101,12 +103,12 @@ class Process final : public nw::PlainStateProcess<State<Bytes>> {
     }
 
   private:
-    // Follows from the event alone, so that on_reverse can subtract what on_event added.
+    // Depends only on the event, so that on_reverse() can subtract the value that on_event() added.
     static std::uint64_t change_of(const nw::Event& event) noexcept {
         return std::bit_cast<std::uint64_t>(event.time());
     }
 
-    // Each multiplication waits for the last one.
+    // Each multiplication depends on the result of the one before, so they cannot overlap.
     [[gnu::noinline]] void compute(const nw::Event& event) const noexcept {
         std::uint64_t x = change_of(event);
         for (std::uint32_t i = 0; i < parameters_->work; ++i) {
@@ -126,7 +128,8 @@ class Process final : public nw::PlainStateProcess<State<Bytes>> {
         return parameters_->lookahead + context.random().exponential(parameters_->mean);
     }
 
-    // The lowest bit of the type says which events are hot.
+    // Schedules a hot event, or one that is not hot. The lowest bit of an event's type is 1 if the
+    // event is hot.
     void send_by_heat(nw::Context& context, bool hot, bool leaves) {
         const HotSpot& spot = parameters_->hot_spot;
         const double delay = draw_delay(context);
@@ -170,7 +173,7 @@ class Model final : public nw::Model {
     Parameters parameters_;
     std::uint32_t state_bytes_ = 0;
     std::uint32_t touch_bytes_ = 16;
-    double hot_lps_ = 0.1;  // share of the LPs
+    double hot_lps_ = 0.1;  // share of the LPs that are in the window
     double hot_period_ = 1000;
 };
 

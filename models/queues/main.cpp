@@ -1,6 +1,7 @@
-// Stations with one server and a queue each; a served job goes on to a station drawn uniformly
-// (Jackson: "Jobshop-like queueing systems", 1963). Closed: --jobs go round for ever. Open, with
-// --arrival-rate: jobs come from outside, and outside is one of the places they may go on to.
+// Stations with one server and one queue each. A served job moves to a station drawn uniformly
+// (Jackson: "Jobshop-like queueing systems", 1963). By default the network is closed: --jobs jobs
+// circulate until the end. With --arrival-rate the network is open: jobs arrive from outside, and
+// the outside is one of the destinations that are drawn with equal probability.
 #include <deque>
 
 #include <numawarp/model.hpp>
@@ -9,11 +10,12 @@ struct Parameters {
     std::uint32_t stations = 16, jobs = 64;
     double arrival_rate = 0, service_mean = 1;
 };
+// A job enters from outside, comes from a station, or was served.
 enum : nw::EventType { enters, comes, served };
 
 struct Station final : nw::LogicalProcess {
     const Parameters* p;
-    std::deque<double> jobs;  // when each came; the front one is being served
+    std::deque<double> jobs;  // arrival time of each job; the front job is in service
     nw::TimeAverage in_station, busy;
     nw::Tally response;
     Station(nw::LpId, const Parameters* parameters) : p(parameters) {}

@@ -9,7 +9,8 @@
 namespace traffic {
 namespace {
 
-// Names in the table have no commas and no quotes (network.cpp), so commas alone separate.
+// Splits a line at each comma. Requires: no cell contains a comma or a quote. network.cpp rejects
+// names that do.
 void split(std::string_view line, std::vector<std::string>& cells) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     cells.clear();

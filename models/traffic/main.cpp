@@ -1,4 +1,4 @@
-// traffic: motorways at the grain of a single car (docs/models/traffic.md).
+// The program `traffic`: motorways, simulated car by car (docs/models/traffic.md).
 #include "models/traffic/traffic_model.hpp"
 
 int main(int argc, char** argv) { return nw::run<traffic::TrafficModel>(argc, argv); }

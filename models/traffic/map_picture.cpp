@@ -14,8 +14,9 @@
 namespace traffic {
 namespace {
 
-// Upper ends in cars per km and lane. A to F are the Highway Capacity Manual's levels of service
-// for motorways, in round metric figures; A is split, because most of a day is spent there.
+// A class of density: from the bound of the class before it to `below`, in cars per km and lane.
+// A to F are the Highway Capacity Manual's levels of service for motorways, rounded to metric
+// figures. Level A is split into four classes, because traffic is at level A for most of a day.
 struct DensityClass {
     double below;
     const char* colour;
@@ -62,7 +63,7 @@ std::string rounded(double value, int digits = 1) {
     return out.str();
 }
 
-// 12345 as 12,345.
+// Returns the value with commas between groups of digits: 12345 becomes "12,345".
 std::string grouped(std::uint64_t value) {
     std::string digits = std::to_string(value);
     for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
@@ -91,7 +92,7 @@ class Drawing {
         if (sheet_.is_to_scale()) {
             for (const auto& outline : network_.outlines) draw_outline(outline);
         }
-        // All white casings before all roads: a crossing then shows no white gaps.
+        // Draw all white casings before all roads, so that no casing covers a road at a crossing.
         for (const Route& route : network_.routes) {
             out_ << "<path class=\"casing\" stroke-width=\"" << rounded(road_width(route.lanes) + 2)
                  << "\" d=\"" << path(sheet_.route(route)) << "\"/>\n";
@@ -175,7 +176,7 @@ class Drawing {
     void draw_accident(const RoadObject& road) {
         const Line line = segment_line(road);
         const Point p = part(line, 0, 0.5).back();
-        // Beside the road, whose colour tells how long the queue is.
+        // Draw the sign beside the road, so that the color of the road, its density, stays visible.
         out_ << "<path d=\"M" << rounded(p.x) << ' ' << rounded(p.y - 18)
              << " l6.5 11 h-13 Z\" fill=\"#fff\" stroke=\"#d00000\" stroke-width=\"2\">"
              << "<title>" << escaped(road.name) << "&#10;blocked by an accident</title></path>\n";
@@ -196,7 +197,8 @@ class Drawing {
              << "\" text-anchor=\"" << anchor << "\">" << escaped(junction.name) << "</text>\n";
     }
 
-    // Each motorway's number once, in the middle of its longest route if there is room for it.
+    // Draws the number of each motorway once, in the middle of its longest route. Omits numbers of
+    // more than four characters, and motorways whose longest route is shorter than 45 pixels.
     void draw_shields() {
         std::map<std::string, const Route*> longest;
         for (const Route& route : network_.routes) {
@@ -283,7 +285,7 @@ class Drawing {
         text(y + 76, "Move the pointer over a road to see its figures.", "class=\"small grey\"");
     }
 
-    // A bar of 1, 2 or 5 times a power of ten km, at most 150 pixels long.
+    // Draws a scale bar for 1, 2 or 5 times a power of ten km, at most 150 pixels long.
     void draw_scale(double y) {
         double km = std::pow(10, std::floor(std::log10(150 / sheet_.pixels_per_km())));
         for (const double factor : {5.0, 2.0}) {

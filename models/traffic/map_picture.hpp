@@ -1,6 +1,6 @@
-// The network as a map that a traffic planner can read: an SVG with each segment coloured by its
-// density, in the classes of the "levels of service" that the Highway Capacity Manual of the US
-// Transportation Research Board made customary. Pointing at a road shows its figures.
+// Draws the network as a map for traffic planners, in SVG. The color of a segment shows its
+// density, in the classes of the "levels of service" of the Highway Capacity Manual (US
+// Transportation Research Board). Pointing at a road shows its figures.
 #pragma once
 
 #include <string>
@@ -12,10 +12,11 @@
 
 namespace traffic {
 
+// Returns the SVG text. `rows`: the last row of each object; missing rows count as empty roads.
 std::string draw_map(const Network& network, const RoadPlan& plan,
                      const std::vector<RoadRow>& rows);
 
-// Throws std::system_error if the file cannot be written.
+// Writes the SVG text to a file. Throws std::system_error if the file cannot be written.
 void write_map(const std::string& file, const Network& network, const RoadPlan& plan,
                const std::vector<RoadRow>& rows);
 

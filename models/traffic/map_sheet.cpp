@@ -8,7 +8,7 @@ namespace traffic {
 namespace {
 
 constexpr double margin = 45;
-constexpr double height_min = 640;  // the panel's contents
+constexpr double height_min = 640;  // pixels; the panel's content must fit
 constexpr double height_to_width_max = 1.4;
 constexpr double km_per_degree = 111.2;
 

@@ -1,5 +1,6 @@
-// Where things are on the picture's sheet: an equirectangular map, true to scale in the middle. If
-// not all junctions have coordinates, they stand on a circle instead.
+// Converts positions on the Earth to pixels of the picture. The map is equirectangular, and its
+// scale is exact at the middle latitude. Unless all junctions have coordinates, the junctions are
+// placed on a circle instead.
 #pragma once
 
 #include <string>
@@ -10,15 +11,15 @@
 namespace traffic {
 
 struct Point {
-    double x = 0;  // pixels, from the left and from the top
-    double y = 0;
+    double x = 0;  // pixels from the left
+    double y = 0;  // pixels from the top
 };
 using Line = std::vector<Point>;
 
 double distance(Point a, Point b);
 
-// The part of a line from share `from` to share `to` of its length. Requires: 0 ≤ from < to ≤ 1.
-// Ensures: at least one point.
+// Returns the part of a line between the shares `from` and `to` of its length. Requires:
+// 0 ≤ from < to ≤ 1. Ensures: the result has at least one point.
 Line part(const Line& line, double from, double to);
 
 class MapSheet {
@@ -37,10 +38,10 @@ class MapSheet {
     bool is_to_scale() const { return is_to_scale_; }
 
   private:
-    std::vector<Position> places_;  // of junctions
+    std::vector<Position> places_;  // of junctions, by index
     double north_ = -90;
     double west_ = 180;
-    double shrink_ = 1;  // a degree of longitude, in degrees of latitude
+    double shrink_ = 1;  // length of a degree of longitude, in degrees of latitude
     double pixels_per_km_ = 1;
     double height_ = 0;
     double top_ = 0;  // pixels above the northernmost place

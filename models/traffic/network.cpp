@@ -17,7 +17,7 @@
 namespace traffic {
 namespace {
 
-// Where in the file we are: "net.toml, line 7, junction "Milano"".
+// A place in the file, for error messages: net.toml, line 7, junction "Milano".
 struct Place {
     std::string source;
     std::uint32_t line = 0;
@@ -31,7 +31,7 @@ struct Place {
     }
 };
 
-// A number, and its unit: "km above 0, up to 10000".
+// The unit and the allowed range of a number. Example of rule(): "km above 0, up to 10000".
 struct Figure {
     const char* unit;
     nw::Range legal;
@@ -218,7 +218,7 @@ class Reader {
         return result;
     }
 
-    // Union-find: every junction must be reachable from the first.
+    // Checks, with union-find, that every junction is reachable from the first one.
     void check_connected(const Network& network) const {
         std::vector<std::size_t> parent(network.junctions.size());
         std::iota(parent.begin(), parent.end(), std::size_t{0});
@@ -258,7 +258,7 @@ Network parse_network(std::string_view text, const std::string& source) {
 }
 
 Network read_network(const std::string& file) {
-    // A pipe that nobody writes to, or a device without an end, would be read for ever.
+    // Read regular files only: reading a pipe without a writer, or an endless device, never ends.
     std::error_code error;
     std::ifstream in;
     if (std::filesystem::is_regular_file(file, error))

@@ -1,7 +1,9 @@
-// A road network as a planner writes it down: junctions, and the motorway routes between them. Read
-// from TOML and checked, before anything runs. What it becomes is in road_plan.hpp.
+// A road network as a planner describes it: junctions, and the motorway routes between them. The
+// network is read from a TOML file and checked before the run starts. road_plan.hpp cuts the
+// network into simulation objects.
 //
-// Every mistake in a file is told in one line: file, line, entry, key, and what is legal.
+// A mistake in the file gives an error of one line with the file, line, entry, key and the allowed
+// values.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +23,17 @@ struct Position {
 struct Junction {
     std::string name;
     std::optional<Position> position;
-    double inter_arrival_s = 0;    // mean time between cars that enter here
-    double leave_probability = 0;  // share of the cars passing it that leave the network here
-    double length_km = 0;          // a junction has a way through, and a crossing time
+    double inter_arrival_s = 0;    // mean time between cars that enter the network here
+    double leave_probability = 0;  // share of the passing cars that leave the network here
+    double length_km = 0;          // length of the way through the junction
     std::uint32_t lanes = 0;       // of one carriageway
-    std::string label;             // side of the name in the picture; empty: not written
+    std::string label;             // side of the name in the picture; empty: the name is not shown
 };
 
 struct Route {
     std::string motorway;
-    std::size_t from = 0;  // indices of junctions
-    std::size_t to = 0;
+    std::size_t from = 0;  // index of a junction
+    std::size_t to = 0;    // index of a junction
     double length_km = 0;
     std::uint32_t lanes = 0;    // of one carriageway
     std::vector<Position> via;  // bends, for the picture only
@@ -43,11 +45,12 @@ struct Network {
     std::vector<Route> routes;
     std::vector<std::vector<Position>> outlines;  // coasts and borders, for the picture only
 
-    double length_km() const;  // of all routes
+    double length_km() const;  // total length of all routes
 };
 
-// `source` names the text in error messages. Throws nw::SetupError.
-// Ensures: routes join two different junctions, the network is connected, all figures are legal.
+// `source`: the name of the text in error messages. Throws nw::SetupError if the text has a
+// mistake. Ensures: each route joins two different junctions, the network is connected, and all
+// numbers are in their allowed ranges.
 Network parse_network(std::string_view text, const std::string& source);
 Network read_network(const std::string& file);
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double hour_s = 3600;
 
-// Cars that waited for an accident to be cleared start one after the other, on each lane.
+// After an accident, the waiting cars of a lane start one after the other, at this interval.
 constexpr double restart_headway_s = 2;
 
 struct Ticket {
@@ -85,7 +85,8 @@ void Road::join(nw::Context& context, std::uint64_t car, nw::LpId from) {
         crossing_time(context.random(), road_->length_km,
                       static_cast<double>(cars_.size()) / capacity_, parameters);
 
-    // The end of the crossing is the way over the boundary, when the car is sent already.
+    // The last `handover` seconds of the crossing are the way over the boundary. The car is sent to
+    // the next object when it reaches the boundary.
     const double until_boundary = std::max(0.0, crossing - parameters.handover);
     const Ticket ticket{next_ticket_++};
     cars_.push_back({.id = car,
@@ -98,8 +99,9 @@ void Road::join(nw::Context& context, std::uint64_t car, nw::LpId from) {
     context.schedule(context.self(), until_boundary, RoadEvent::leave, ticket);
 }
 
-// Brings every car's position up to date. Stops are a Poisson process along the km driven: one
-// countdown for the road, instead of a draw for every car on every scan.
+// Updates the position of each car, and stops cars. Stops are a Poisson process along the km
+// driven. The road has one countdown of km for all its cars, so that a scan does not draw a random
+// number for each car.
 void Road::scan(nw::Context& context) {
     const RoadParameters& parameters = system_->parameters;
     const nw::VirtualTime now = context.now();
@@ -151,7 +153,8 @@ void Road::on_leave(nw::Context& context, std::uint32_t ticket) {
         const double headway = restart_headway_s / (2 * road_->lanes);
         car->leave_at = std::max(car->leave_at, blocked_until_ + headway * ++queued_);
     }
-    // A stop or an accident moved the time; the rounding of now + delay did not.
+    // The car leaves later if a stop or an accident has postponed leave_at. A difference of at most
+    // 1e-6 s comes from the rounding of now + delay.
     if (car->leave_at > now + 1e-6) {
         context.schedule(context.self(), car->leave_at - now, RoadEvent::leave, Ticket{ticket});
         return;
@@ -174,8 +177,9 @@ void Road::depart(nw::Context& context, const Car& car) {
     context.schedule(next_road(context, car.from), handover, arrival, Passage{car.id});
 }
 
-// A segment is left at its other end; a junction by any of its roads but the one the car came by,
-// all equally likely, and at a dead end by the only one.
+// Returns the next object of a car that came from `from`. A car leaves a segment at its other end.
+// It leaves a junction by a road drawn uniformly from all except the one by which it came. At a
+// dead end it drives back.
 nw::LpId Road::next_road(nw::Context& context, nw::LpId from) const {
     const std::vector<nw::LpId>& roads = road_->neighbours;
     if (!road_->is_junction) return roads[0] == from ? roads[1] : roads[0];
@@ -187,7 +191,8 @@ nw::LpId Road::next_road(nw::Context& context, nw::LpId from) const {
     return roads[drawn < skipped ? drawn : drawn + 1];
 }
 
-// Books the time that cars spent here, and the cars that are over the boundary by now.
+// Adds the time that cars spent here until `now`, and counts the cars that crossed the boundary
+// before `now`.
 void Road::count_until(nw::VirtualTime now) {
     totals_.car_seconds += static_cast<double>(cars_.size()) * (now - counted_at_);
     counted_at_ = now;
@@ -208,7 +213,7 @@ void Road::write_row(nw::Context& context) {
     const double car_seconds = totals_.car_seconds - at_last_row_.car_seconds;
     const double density = car_seconds / (now - last_row_at_) / road_->length_km;
     const double speed = car_seconds > 0 ? driven_km / car_seconds * 3600 : 0;
-    // Nobody was here: no speed, rather than zero.
+    // The cell is empty, and not 0, if there was no car.
     const nw::OutputValue speed_cell =
         car_seconds > 0 ? nw::OutputValue(speed) : nw::OutputValue("");
     const auto number = static_cast<std::uint64_t>(std::ceil(now / hour_s));

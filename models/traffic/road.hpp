@@ -1,9 +1,9 @@
-// One place of the network as a logical process: a junction, or a segment of a motorway with both
-// its carriageways. It holds the list of the cars that are driving through it.
+// One object of the network as a logical process: a junction, or a segment of a motorway with both
+// carriageways. The object stores the list of the cars that are driving through it.
 //
-// After the `traffic` application of "NUMA Time Warp" (2015), §4; what differs is said in
-// docs/models/traffic.md. The list grows and shrinks in ordinary containers on purpose: rolling it
-// back is the engine's business.
+// The model follows the `traffic` application of "NUMA Time Warp" (2015), §4.
+// docs/models/traffic.md lists the differences. The cars are in ordinary containers, which grow and
+// shrink. The engine rolls the containers back, so the model has no code for rollback.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@
 namespace traffic {
 
 enum RoadEvent : nw::EventType {
-    arrival,          // a car comes over a link, or (sent by oneself) enters the network here
-    leave,            // a car may be at its end of the road
-    finish_accident,  // the road is free again
-    hour,             // time for the hourly row of output
+    arrival,          // a car comes over a link; sent by this LP itself: a car enters here
+    leave,            // a car may have reached its end of the road
+    finish_accident,  // the accident is over
+    hour,             // the hourly row of output is due
 };
 
-// What all roads of a run share. Does not change after set-up.
+// The data that all roads of a run share; constant after set-up.
 struct RoadSystem {
     RoadPlan plan;
     RoadParameters parameters;
 };
 
-// The columns of the output table, in the order of Road::write_row.
+// Returns the output table. Road::write_row() writes its values in the order of the columns.
 nw::OutputTable road_table();
 
 class Road final : public nw::LogicalProcess {
@@ -43,12 +43,14 @@ class Road final : public nw::LogicalProcess {
 
   private:
     struct Car {
-        std::uint64_t id;  // over the whole network: where it entered, and the how-manieth there
-        double leave_at;   // when it will be at its end of the road
-        double stopped_until;  // it stands while this is later than now
-        double position_km;    // driven here, at time scanned_at_
+        // Unique in the network. Upper 32 bits: the LP at which the car entered. Lower 32 bits: the
+        // number of cars that had entered there, including this car.
+        std::uint64_t id;
+        double leave_at;       // time at which it will have reached its end of the road
+        double stopped_until;  // the car is stopped while this time is in the future
+        double position_km;    // distance driven here, at time scanned_at_
         double km_per_s;
-        nw::LpId from;
+        nw::LpId from;         // the object from which it came; this LP: it entered here
         std::uint32_t ticket;  // ascending in cars_
     };
 
@@ -65,26 +67,26 @@ class Road final : public nw::LogicalProcess {
 
     const RoadSystem* system_;
     const RoadObject* road_;
-    double capacity_;  // cars that can stand here, both carriageways
+    double capacity_;  // cars that fit on both carriageways at jam density; at least 1
 
-    std::deque<Car> cars_;  // most leave in the order in which they came
-    std::vector<nw::VirtualTime>
-        handovers_;  // when cars on the boundary will be over it, ascending
+    std::deque<Car> cars_;  // most cars leave in the order in which they came
+    // Times at which the cars on the boundary will have crossed it, ascending.
+    std::vector<nw::VirtualTime> handovers_;
     std::uint32_t next_ticket_ = 0;
     nw::VirtualTime scanned_at_ = 0;
-    double km_to_next_stop_ = 0;  // that all cars here drive together until one stops
+    double km_to_next_stop_ = 0;  // sum of the km that the cars here drive until one of them stops
 
     bool blocked_ = false;
     nw::VirtualTime blocked_until_ = 0;
-    std::uint32_t queued_ = 0;  // cars waiting for the road to be free
+    std::uint32_t queued_ = 0;  // cars that wait for the end of the accident
 
-    // Since the start. Invariant: cars_in = cars_out + cars inside, where a car on the boundary is
-    // inside the road it leaves.
+    // Sums since the start. Invariant: cars_in = cars_out + cars inside. A car on the boundary is
+    // inside the road that it leaves.
     struct Totals {
         std::uint64_t cars_in = 0;
         std::uint64_t cars_out = 0;
-        std::uint64_t entered = 0;  // of cars_in: entered the network here
-        std::uint64_t left = 0;     // of cars_out: left the network here
+        std::uint64_t entered = 0;  // part of cars_in: cars that entered the network here
+        std::uint64_t left = 0;     // part of cars_out: cars that left the network here
         std::uint64_t accidents = 0;
         double driven_km = 0;
         double car_seconds = 0;

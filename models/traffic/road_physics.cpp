@@ -9,7 +9,7 @@
 namespace traffic {
 namespace {
 
-// On a road that is fuller than this cars still move, at walking speed.
+// A fuller road counts as this full, so that its cars still move, at walking speed.
 constexpr double fullness_max = 0.95;
 
 double normal_below(double x) { return 0.5 * nw::math::erfc(-x / std::sqrt(2.0)); }

@@ -8,12 +8,12 @@ namespace traffic {
 namespace {
 
 std::uint32_t pieces_max(const Route& route) {
-    // 1e-9: a route of 0.3 km can be cut into three.
+    // 1e-9 compensates for rounding: a route of 0.3 km can be cut into three segments.
     const double pieces = std::floor(route.length_km / segment_km_min + 1e-9);
     return static_cast<std::uint32_t>(std::max(1.0, pieces));
 }
 
-// How many segments each route is cut into. Requires: objects_min ≤ objects ≤ objects_max.
+// Returns the number of segments of each route. Requires: objects_min() ≤ objects ≤ objects_max().
 std::vector<std::uint32_t> apportion(const Network& network, std::uint32_t objects) {
     struct Candidate {
         double piece_km;
@@ -39,7 +39,7 @@ std::vector<std::uint32_t> apportion(const Network& network, std::uint32_t objec
     return pieces;
 }
 
-// A depth-first walk that gives numbers to junctions and segments as it passes them.
+// A depth-first walk that numbers junctions and segments in the order in which it reaches them.
 class Walk {
   public:
     Walk(const Network& network, const std::vector<std::uint32_t>& pieces)
@@ -52,7 +52,8 @@ class Walk {
             routes_at_[network.routes[i].from].push_back(i);
             routes_at_[network.routes[i].to].push_back(i);
         }
-        // From an end of the network, so that the walk is as much of a line as it can be.
+        // Start at a junction with the fewest routes: from an end of the network, the walk turns
+        // back less often.
         std::size_t start = 0;
         for (std::size_t i = 0; i < routes_at_.size(); ++i) {
             if (routes_at_[i].size() < routes_at_[start].size()) start = i;
@@ -68,7 +69,7 @@ class Walk {
   private:
     static constexpr std::uint32_t unnumbered = 0xffff'ffff;
 
-    // Not recursive: a network may be one road of many thousand junctions.
+    // Not recursive: a network may be one road with many thousands of junctions.
     void walk_from(std::size_t start) {
         struct Visit {
             std::size_t junction;

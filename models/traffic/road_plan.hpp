@@ -1,9 +1,12 @@
-// The network cut into simulation objects: each junction is one, each route a chain of one or more
-// segments of equal length. An object's number is the number of its logical process.
+// Cuts the network into simulation objects. Each junction is one object. Each route is a chain of
+// one or more segments of equal length, which are objects. The number of an object is the number of
+// its logical process.
 //
-// The longest segment is cut until the wanted number is reached (the highest-averages rule of
-// d'Hondt, 1878): segments come out in proportion to the routes' lengths, and none is longer than
-// need be. Numbers follow a walk through the network, so that near numbers are near places.
+// One segment is added at a time, to the route with the longest segments, until the wanted number
+// of objects is reached (the highest-averages rule of d'Hondt, 1878). So the number of a route's
+// segments is in proportion to the route's length, and the longest segment is as short as possible.
+// Objects are numbered along a walk through the network, so that objects with close numbers are
+// close to each other.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +29,21 @@ struct RoadObject {
     std::uint32_t lanes = 0;           // of one carriageway
     double inter_arrival_s = 0;        // of a junction
     double leave_probability = 0;      // of a junction
-    std::vector<nw::LpId> neighbours;  // of a segment exactly two: towards `from`, towards `to`
-    std::size_t origin = 0;            // the junction's or the route's index in the network
-    std::uint32_t piece = 0;  // of a segment: 0 … pieces-1, counted from the route's `from`
-    std::uint32_t pieces = 1;
+    std::vector<nw::LpId> neighbours;  // of a segment: two, toward the route's `from` and its `to`
+    std::size_t origin = 0;            // index of the junction or of the route in the network
+    std::uint32_t piece = 0;   // of a segment: 0 … pieces-1, counted from the route's `from`
+    std::uint32_t pieces = 1;  // segments of the route
 };
 
 using RoadPlan = std::vector<RoadObject>;  // by LpId
 
-// Legal numbers of objects for a network.
+// The smallest and the largest allowed number of objects for a network.
 std::uint32_t objects_min(const Network& network);
 std::uint32_t objects_max(const Network& network);
 
-// Throws nw::SetupError, naming --objects and the legal range.
-// Ensures: exactly `objects` objects; the lengths of a route's segments add up to the route's.
+// Throws nw::SetupError unless objects_min() ≤ `objects` ≤ objects_max(); the message names
+// --objects and this range. Ensures: the plan has exactly `objects` objects, and the sum of the
+// lengths of a route's segments is the length of the route.
 RoadPlan cut(const Network& network, std::uint32_t objects);
 
 }  // namespace traffic

@@ -1,4 +1,4 @@
-// The traffic model as the engine sees it: its options, its set-up, and what is made of its output.
+// The traffic model: its options, its set-up, and the map that it draws from the output of the run.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class TrafficModel final : public nw::Model {
     nw::Setup setup() override;
     void finished(const nw::RunSummary& summary) override;
 
-    // After setup(): what the run is made of.
+    // The network of the run and its simulation objects. Requires: setup() was called.
     const Network& network() const { return network_; }
     const RoadSystem& system() const { return system_; }
 

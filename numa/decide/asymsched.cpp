@@ -13,15 +13,16 @@ namespace {
 
 constexpr double line_bytes = 64;
 
-// Sums of the same terms in another order may differ by this much of themselves.
+// Two sums of the same terms in different order may differ by this share of their value.
 constexpr double rounding = 1e-12;
 
-// Looks at subsets after which admissible placements are no longer counted, and after which the best that
-// was met has to do: so a decision keeps to the time that tests/unit/numa/test_asymsched.cpp allows, where
-// hardly one comes to that.
+// Limits of the search, in examined subsets. After looks_for_counting, admissible placements are no
+// longer counted. After looks_max, the search returns the best placement that it has found. The
+// limits keep a decision within the time that tests/unit/numa/test_asymsched.cpp allows. Few cases
+// of that test reach looks_max.
 constexpr std::uint64_t looks_for_counting = 3'000'000;
 constexpr std::uint64_t looks_max = 20'000'000;
-constexpr std::uint64_t looks_of_a_comparison = 30;  // takes as long
+constexpr std::uint64_t looks_of_a_comparison = 30;  // subsets that are examined in the same time
 
 constexpr NodeSet bit(std::size_t node) noexcept { return NodeSet{1} << node; }
 
@@ -66,8 +67,8 @@ class Search {
     // A set of nodes that a cluster may be given.
     struct Choice {
         NodeSet set;
-        std::uint64_t bytes;  // that move to it, out of the others
-        double score;         // of the cluster there
+        std::uint64_t bytes;  // bytes that move from other nodes to `set`
+        double score;         // of the cluster on `set`
     };
 
     void sum_bandwidths(const BandwidthMatrix& machine) {
@@ -88,8 +89,9 @@ class Search {
         return weights_[cluster] * within_[set];
     }
 
-    // bounds_[i][free]: the most that clusters i, i + 1, … can be worth on nodes `free`, for sets of as
-    // many nodes as are free when the clusters before have theirs.
+    // bounds_[i][free]: the highest score that clusters i, i + 1, … can reach on the nodes `free`.
+    // It is computed for the sets that have as many nodes as are free after the clusters before i
+    // are placed.
     void find_bounds() {
         bounds_.assign(clusters_.size() + 1, std::vector<double>(std::size_t{all_} + 1, 0));
         std::vector<std::size_t> free_nodes{size(all_)};
@@ -106,7 +108,7 @@ class Search {
         }
     }
 
-    // Each cluster's sets, with what moves least first.
+    // Lists each cluster's sets, ordered by the bytes that move, fewest first.
     void list_choices() {
         for (std::size_t i = 0; i < clusters_.size(); ++i) {
             std::vector<Choice>& choices = choices_.emplace_back();
@@ -128,7 +130,7 @@ class Search {
         return count;
     }
 
-    // P of a best placement, summed like that of any other.
+    // P of a best placement. The terms are added in the same order as for every other placement.
     double best_score() const {
         double score = 0;
         NodeSet free = all_;
@@ -145,7 +147,7 @@ class Search {
         return score;
     }
 
-    // What of a cluster's memory is not on these nodes.
+    // Bytes of the cluster's memory that are on nodes outside of `set`.
     std::uint64_t bytes_outside(std::size_t cluster, NodeSet set) const noexcept {
         std::uint64_t bytes = 0;
         for (std::size_t k = 0; k < clusters_[cluster].nodes.size(); ++k)
@@ -153,8 +155,8 @@ class Search {
         return bytes;
     }
 
-    // Every node that stays one of the cluster's keeps its threads and memory; the others, in their
-    // order, get the new nodes in order of number.
+    // A node of the cluster that is also in `set` keeps its threads and memory. The other nodes of
+    // the cluster, in their order, get the new nodes in the order of node numbers.
     std::vector<std::size_t> map_onto(std::size_t cluster, NodeSet set) const {
         const std::vector<std::size_t>& nodes = clusters_[cluster].nodes;
         NodeSet fresh = set;
@@ -180,7 +182,8 @@ class Search {
         kept_ = chosen_;
     }
 
-    // Whether node numbers of the first clusters are smaller than those of the result (< 0), or the same (0).
+    // Compares the node numbers of the first `clusters` clusters with those of the result: < 0 if
+    // they come first, 0 if they are equal.
     int compare_with_result(std::size_t clusters) {
         for (std::size_t i = 0; i < clusters; ++i) {
             if (chosen_[i] == kept_[i]) continue;
@@ -190,7 +193,7 @@ class Search {
         return 0;
     }
 
-    // To stay is what others are compared with first.
+    // The present placement is the first result, with which the others are compared.
     void stay() {
         double score = 0;
         for (const Cluster& cluster : clusters_) {
@@ -203,8 +206,9 @@ class Search {
         keep(0, score);
     }
 
-    // Whether clusters before `depth`, which have their nodes, lead to nothing better than the result. At
-    // best as good: then node numbers decide, as far as they are known.
+    // Whether no choice for the clusters from `depth` on leads to a better placement than the
+    // result. If the best possible placement is only as good as the result, the node numbers of the
+    // clusters before `depth` decide.
     bool is_out_of_question(std::size_t depth, std::uint64_t bytes_min, double score_max) {
         if (!has_result_) return false;
         if (bytes_min != result_.bytes) return bytes_min > result_.bytes;
@@ -213,7 +217,7 @@ class Search {
         return compare_with_result(depth) > 0;
     }
 
-    // Clusters before `depth` have their nodes: these move `bytes` and are worth `score`.
+    // The clusters before `depth` have their nodes. They move `bytes` and have the score `score`.
     void visit(std::size_t depth, NodeSet free, std::uint64_t bytes, double score) {
         if (depth == clusters_.size()) {
             reach(bytes, score);
@@ -249,17 +253,17 @@ class Search {
     const std::vector<Cluster>& clusters_;
     const NodeSet all_;
     std::vector<double> weights_;              // by cluster
-    std::vector<double> within_;               // by set: the bandwidth between its nodes
+    std::vector<double> within_;               // by set: sum of the bandwidths between its nodes
     std::vector<std::vector<double>> bounds_;  // see find_bounds()
     std::vector<std::vector<Choice>> choices_;
     double admissible_from_ = 0;
 
     std::vector<NodeSet> chosen_;  // by cluster
-    std::vector<NodeSet> kept_;    // the result's
+    std::vector<NodeSet> kept_;    // chosen_ of the result
     std::uint64_t looks_ = 0;
     bool counting_ = true;
     std::uint64_t admissible_ = 0;
-    bool has_result_ = false;  // result_ is admissible
+    bool has_result_ = false;  // whether result_ is admissible
     AsymPlacement result_;
 };
 
@@ -295,7 +299,7 @@ std::vector<Cluster> make_clusters(const std::vector<std::vector<double>>& traff
     for (std::size_t a = 0; a < nodes; ++a)
         for (std::size_t b = 0; b < nodes; ++b)
             if (a != b) all[a] += between(a, b);
-    std::vector<std::size_t> cluster_of(nodes);  // named by its first node
+    std::vector<std::size_t> cluster_of(nodes);  // the cluster's number is its first node
     std::iota(cluster_of.begin(), cluster_of.end(), 0);
     for (std::size_t a = 0; a < nodes; ++a) {
         for (std::size_t b = a + 1; b < nodes; ++b) {

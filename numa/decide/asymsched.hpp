@@ -1,15 +1,19 @@
-// Which nodes clusters of threads should be on, where links between nodes differ: the decision of
-// AsymSched ("Thread and Memory Placement on NUMA Systems: Asymmetry Matters", Lepers, Quéma, Fedorova,
-// USENIX ATC 2015). A placement gives each cluster a set of nodes of its own, of as many nodes as it is
-// on. It is worth P = Σ ln(1 + remote accesses) × bandwidth within the cluster's nodes. Of the
-// placements that are worth at least 0.9 of the best one, that is chosen which moves the fewest bytes;
-// then the one with the highest P, then that of the smaller node numbers.
+// The decision of AsymSched: which nodes clusters of threads should run on, if the links between
+// nodes differ ("Thread and Memory Placement on NUMA Systems: Asymmetry Matters", Lepers, Quéma,
+// Fedorova, USENIX ATC 2015).
 //
-// The paper tries all placements that are not "obviously bad" and not another one by symmetry. Here no
-// symmetry is looked for: what the rest of the clusters can get at most from each set of free nodes is
-// worked out first, once for each set (65,536 on 16 nodes, where there may be 10^10 placements), and
-// the search leaves what that shows to be bad, or to move more than is known to be enough. The result
-// is that of trying all.
+// A placement gives each cluster its own set of nodes, of the same size as its present set. The
+// score of a placement is P = Σ ln(1 + remote accesses) × bandwidth within the cluster's nodes.
+// Placements with at least 0.9 of the best P are admissible. From these, the placement that moves
+// the fewest bytes is chosen. Among placements that move the same number of bytes, the higher P
+// decides, then the smaller node numbers.
+//
+// The paper tries all placements that are neither "obviously bad" nor symmetric to another one.
+// This implementation does not search for symmetry. It first computes an upper bound: the highest
+// score that the remaining clusters can reach on each set of free nodes, once for each set (65,536
+// sets on 16 nodes, where 10^10 placements are possible). The search skips every branch that cannot
+// be admissible according to the bound, or that moves more bytes than the best result so far. The
+// result is equal to that of trying all placements, unless the search reaches its limit.
 //
 // Pure functions. Thread: any.
 #pragma once
@@ -25,35 +29,35 @@ namespace nw {
 
 // Threads that share data, with their memory.
 struct Cluster {
-    std::vector<std::size_t> nodes;    // each once
-    std::vector<std::uint64_t> bytes;  // on each of these
-    double remote_accesses = 0;        // between them
+    std::vector<std::size_t> nodes;    // no node twice
+    std::vector<std::uint64_t> bytes;  // bytes[i] on nodes[i]
+    double remote_accesses = 0;        // between its nodes
 };
 
-// For each cluster, the new node of each old one.
+// map[i][k]: the new node of node k of cluster i.
 using NodeMap = std::vector<std::vector<std::size_t>>;
 
 struct AsymPlacement {
-    std::uint64_t placements = 0;             // that there are
-    std::optional<std::uint64_t> admissible;  // of these; none: too many to be counted
+    std::uint64_t placements = 0;             // number of possible placements
+    std::optional<std::uint64_t> admissible;  // number of these; none: too many to count
     NodeMap map;
     std::uint64_t bytes = 0;  // that move
     double score = 0;         // P
     double best_score = 0;
-    bool is_proved = true;  // false: the search was cut short, and this is the best it has met
+    bool is_proved = true;  // false: the search reached its limit; this is the best placement found
 
     bool moves_anything(const std::vector<Cluster>& clusters) const;
 };
 
 inline constexpr double admissible_share = 0.9;
 
-// Requires: clusters share no node, all of them nodes of the machine.
+// Requires: clusters share no node, and every node is a node of the machine.
 AsymPlacement choose_placement(const BandwidthMatrix& machine,
                                const std::vector<Cluster>& clusters);
 
-// What may be spent on migration.
+// The time that may be spent on page migration.
 struct MigrationBudget {
-    static constexpr double share = 0.05;  // of the time run so far
+    static constexpr double share = 0.05;  // of the elapsed time
     static constexpr double paper_seconds_per_gb = 0.3;
 
     double elapsed_seconds = 0;
@@ -68,12 +72,13 @@ struct MigrationBudget {
     }
 };
 
-// Nodes with threads on them, in clusters: two nodes belong to one if what goes between them, both
-// ways, is at least this share of all that one of the two sends to and gets from other nodes.
+// Two nodes belong to one cluster if the traffic between them, in both directions, is at least this
+// share of the traffic of one of the two nodes with all other nodes.
 inline constexpr double shares_data_from = 0.1;
 
-// traffic[a][b]: bytes sent from threads on node a to threads on node b in a period; bytes: the memory
-// of each node's threads. Nodes are `used` or have no thread. A remote access is a cache line of mail.
+// Forms clusters of the nodes that have threads. traffic[a][b]: bytes that threads on node a have
+// sent to threads on node b in a period. bytes[a]: memory of the threads on node a. used: the nodes
+// that have threads. Each cache line of mail counts as one remote access.
 std::vector<Cluster> make_clusters(const std::vector<std::vector<double>>& traffic,
                                    const std::vector<std::uint64_t>& bytes, NodeSet used);
 

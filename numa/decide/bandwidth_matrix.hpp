@@ -1,6 +1,6 @@
-// How fast the CPUs of each node read from the memory of each other: what all decisions about an
-// asymmetric machine are made from. Nodes are numbered 0, 1, …, in the order of the machine's table of
-// nodes that have memory.
+// The bandwidth with which the CPUs of each node read from the memory of each node. All decisions
+// about asymmetric machines use it. Nodes are numbered 0, 1, …, in the order of the machine's table
+// of nodes that have memory.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace nw {
 
-// A set of nodes, one bit each.
+// A set of nodes, one bit per node.
 using NodeSet = std::uint32_t;
 inline constexpr std::size_t decision_nodes_max = 16;
 constexpr bool is_in(NodeSet set, std::size_t node) noexcept {
@@ -18,9 +18,9 @@ constexpr bool is_in(NodeSet set, std::size_t node) noexcept {
 
 class BandwidthMatrix {
   public:
-    // mb_s[cpu][memory]: in megabytes per second; 0 on the diagonal: unknown. Throws SetupError with the
-    // error and the allowed values if a row or a number is missing, if a bandwidth is negative, if it is
-    // zero off the diagonal, or if there is no node or more than 16 nodes.
+    // mb_s[cpu][memory]: megabytes per second; 0 on the diagonal: unknown. Throws SetupError with
+    // the error and the allowed values if a row or a number is missing, if a bandwidth is negative,
+    // if it is zero off the diagonal, or if there is no node or more than 16 nodes.
     explicit BandwidthMatrix(const std::vector<std::vector<double>>& mb_s);
 
     std::size_t nodes() const noexcept { return nodes_; }

@@ -11,7 +11,7 @@ DwpSearch::DwpSearch(double worker_share) : worker_share_(worker_share) {
     done_ = worker_share >= 1;
 }
 
-// The last step is shorter.
+// The last step is shorter than the others: it ends at 1.
 double DwpSearch::dwp_at(std::size_t step) const noexcept {
     if (worker_share_ >= 1) return 0;
     return std::min(1.0, static_cast<double>(step) * step_share / (1 - worker_share_));

@@ -1,12 +1,12 @@
-// The search for the data-to-worker proximity at which a run is fastest, while it runs: the DWP tuner of
-// "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020). It climbs from 0 in
-// steps of a tenth of all pages, as long as that does not make the run slower. The paper's measure is
-// stalled cycles; here it is committed events a second of CPU time, which is what a user wants, and
-// needs no counter of the machine's.
+// The search, during a run, for the data-to-worker proximity (DWP) at which the run is fastest: the
+// DWP tuner of "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020). It
+// increases proximity from 0 in steps of a tenth of all pages, as long as the run does not become
+// slower. The paper measures stalled cycles. This search measures committed events per second of
+// CPU time, which is the speed that matters to the user and needs no hardware counter.
 //
-// A state machine: who feeds it brings the pages to where dwp() wants them, measures windows of equal
-// length, and feeds their figures. A step that is worse than the best one is measured again before it is
-// taken back.
+// A state machine. The caller moves the pages as dwp() requires, measures windows of equal length,
+// and feeds their values. A step that is worse than the best one is measured a second time before
+// the search returns to the best step.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,17 @@ namespace nw {
 class DwpSearch {
   public:
     static constexpr double step_share = 0.1;     // of all pages
-    static constexpr double worse_share = 0.001;  // than the best: as good as noise
+    static constexpr double worse_share = 0.001;  // than the best step; less is noise
 
-    // The share of the pages that canonical weights give to the workers' nodes, in (0, 1].
+    // worker_share: the share of the pages that the canonical weights give to the workers' nodes,
+    // in (0, 1].
     explicit DwpSearch(double worker_share);
 
     double dwp() const noexcept { return dwp_at(step_); }
     bool is_done() const noexcept { return done_; }
 
-    // A window's figure, of any unit; more is better. Returns whether dwp() is another one now.
+    // Adds the value of one window, in any unit; higher is better. Returns whether dwp() has
+    // changed.
     bool feed(double speed);
 
   private:
@@ -37,7 +39,7 @@ class DwpSearch {
     std::size_t step_ = 0;
     std::size_t best_step_ = 0;
     double best_ = 0;
-    bool was_worse_ = false;  // at this step, once
+    bool was_worse_ = false;  // this step was worse in its first measurement
     bool done_ = false;
     WindowMedian median_;
 };

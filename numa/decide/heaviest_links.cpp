@@ -17,7 +17,8 @@ void add_pair(LinkLoad& load, double bytes, double mb_s) noexcept {
     load.sum += ratio;
 }
 
-// Tries all ways, depth first, but for those that are worse already.
+// Depth-first search of all placements. It skips branches that are already no better than the best
+// placement.
 class AllWays {
   public:
     AllWays(const BandwidthMatrix& machine, const Traffic& traffic, const Nodes& now)
@@ -62,7 +63,7 @@ class AllWays {
     Nodes best_;
     LinkLoad best_load_;
     Nodes free_ = best_;
-    Nodes way_;  // of the first parts
+    Nodes way_;  // nodes of the first parts
 };
 
 Nodes exchange(const BandwidthMatrix& machine, const Traffic& traffic, Nodes best) {

@@ -1,5 +1,5 @@
-// A machine as a file describes it (`--machine FILE`, written by `./jobs/run machine`): JSON, in which
-// bw[c][m] are the MB/s that the CPUs of node c read from the memory of node m.
+// The description of a machine in a JSON file (`--machine FILE`, written by `./jobs/run machine`).
+// bw[c][m]: MB/s that the CPUs of node c read from the memory of node m.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@
 namespace nw {
 
 struct MachineFile {
-    std::string source;  // which machine it was, and who measured it; may be empty
+    std::string source;  // which machine, and how it was measured; may be empty
     BandwidthMatrix bandwidth;
 };
 
-// Of an object with "bw" and, perhaps, "source". Throws SetupError.
+// Converts an object with "bw" and optionally "source". Throws SetupError.
 MachineFile machine_of(const nlohmann::json& description);
 
-// Reads FILE, or FILE#NAME for one of several machines in a file, by their names. Throws SetupError of
-// one line, which begins with the file's name.
+// Reads FILE, or FILE#NAME if the file describes several machines by name. Throws SetupError with
+// one line that begins with the file's name.
 MachineFile read_machine_file(const std::string& file_and_name);
 
-// A JSON file, whole. Throws SetupError likewise.
+// Reads a whole JSON file. Throws SetupError with one line that begins with the file's name.
 nlohmann::json read_json(const std::string& file);
 
 }  // namespace nw

@@ -9,11 +9,11 @@
 namespace nw {
 namespace {
 
-// 2^64 times the fractions of the square roots of 29 and 11.
+// 2^64 times the fractional parts of √29 and √11.
 constexpr std::uint64_t first_step = 0x629A'292A'367C'D507;
 constexpr std::uint64_t second_step = 0x510E'527F'ADE6'82D1;
 
-// 2^64 times the fractions of the square root of 7 and of π.
+// 2^64 times the fractional parts of √7 and π.
 constexpr std::uint64_t first_shift = 0xA54F'F53A'5F1D'36F1;
 constexpr std::uint64_t second_shift = 0x243F'6A88'85A3'08D3;
 
@@ -47,7 +47,7 @@ double PageMap::coordinate(std::uintptr_t address, std::uint64_t step,
     return fraction(unit * step + slot * shift);
 }
 
-// The canonical place, and where in [0, 1) of it the page's unit lies.
+// Returns the canonical place, and stores where in its interval [0, 1) the page's unit is.
 std::size_t PageMap::place_of(std::uintptr_t address, double& within) const noexcept {
     within = coordinate(address, first_step, first_shift);
     std::size_t place = 0;

@@ -1,19 +1,23 @@
-// Which node a page belongs on when pages are spread over nodes by weights: a function of its address, so
-// that nothing is kept for a page, and pages of any part of a run have the weights as their shares.
+// The node of a page if pages are spread over nodes by weights. The node is a function of the
+// page's address. So no data is stored per page, and the pages of any part of a run have the
+// weights as their shares.
 //
-// The pages of a slot are put into [0, 1)² by the multiples of two irrational numbers (a Kronecker sequence),
-// whose points are spread far more evenly than random ones; each slot's sequence is shifted by the multiples
-// of two others, so that few pages in each of many slots are spread as evenly. Pages of one kind are at regular
-// places, such as in every fourth segment, and then only multiples of these numbers count: so the four were
-// chosen among the roots of small numbers, e and π by trying such places, as tests/unit/numa/test_page_map.cpp
-// does. The sequence R2 (Roberts, "The unreasonable effectiveness of quasirandom sequences", 2018) will not do:
-// four times its first number is nearly whole.
-// The first coordinate says the node by the canonical weights. Where that is no worker's node, the second says from
-// which proximity on the page goes to a worker's node, and which one follows from where the first lies in
-// its node's interval. So each page has at most two nodes in its life, and changes once, when proximity
-// grows beyond its own point.
+// The pages of a slot are mapped to points in [0, 1)² by the multiples of two irrational numbers (a
+// Kronecker sequence). Such points are spread far more evenly than random points. The sequence of
+// each slot is shifted by the multiples of two other irrational numbers, so that a few pages in
+// each of many slots are spread as evenly. Pages of one kind are at regular positions, for example
+// in every fourth segment. The steps of their sequence are then multiples of the numbers. Therefore
+// the four numbers were chosen among roots of small numbers, e and π by trying such positions, as
+// tests/unit/numa/test_page_map.cpp does. The sequence R2 (Roberts, "The unreasonable effectiveness
+// of quasirandom sequences", 2018) is not suitable: four times its first number is nearly an
+// integer.
 //
-// A pure function. Thread: any.
+// The first coordinate selects a node by the canonical weights. If this node has no worker, the
+// second coordinate is the proximity above which the page belongs on a node with workers, and the
+// position of the first coordinate in its node's interval selects that node. So each page has at
+// most two nodes, and changes once, when proximity exceeds its second coordinate.
+//
+// Pure functions. Thread: any.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +30,7 @@
 
 namespace nw {
 
-// Where slots lie: slot 0 from `base` on, each of 2^shift bytes.
+// The positions of slots: slot 0 begins at `base`, and each slot has 2^shift bytes.
 struct SlotGrid {
     std::uintptr_t base = 0;
     unsigned shift = 47;
@@ -34,13 +38,14 @@ struct SlotGrid {
 
 class PageMap {
   public:
-    // weights[i]: of nodes[i]; `workers`: those that have workers. A unit is what moves as one: a page,
-    // or a huge one. Requires: weights sum to 1, and some worker's is not 0.
+    // weights[i]: weight of nodes[i]; `workers`: the nodes that have workers. A unit is a page or a
+    // huge page; all its bytes are on one node. Requires: the weights sum to 1, and a node with
+    // workers has a weight above 0.
     PageMap(std::vector<NodeId> nodes, const PageWeights& weights, NodeSet workers,
             std::size_t unit_bytes, const SlotGrid& slots = {});
 
-    // By the kernel's rule for (weighted) interleaving instead of the first coordinate: the unit's number
-    // modulo the sum of the weights, in the order of nodes.
+    // Uses the kernel's rule for (weighted) interleaving instead of the first coordinate: the
+    // unit's number modulo the sum of the weights, in the order of nodes.
     void follow_kernel(std::vector<std::uint32_t> weights);
 
     NodeId node_of(const void* page, double dwp) const noexcept;
@@ -56,7 +61,7 @@ class PageMap {
     double worker_share_;
     unsigned unit_shift_;
     SlotGrid slots_;
-    std::vector<std::uint32_t> kernel_weights_;  // empty: not by the kernel's rule
+    std::vector<std::uint32_t> kernel_weights_;  // empty: the first coordinate decides
     std::uint64_t kernel_sum_ = 0;
 };
 

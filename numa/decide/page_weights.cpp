@@ -17,7 +17,7 @@ double slowest_to_reach(const BandwidthMatrix& machine, NodeSet workers, std::si
     if (slowest > 0) return slowest;
     for (std::size_t other = 0; other < machine.nodes(); ++other)
         slowest = std::max(slowest, machine.at(memory, other));
-    return slowest > 0 ? slowest : 1;  // a machine of one node
+    return slowest > 0 ? slowest : 1;  // there is only one node
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Which share of the pages each node should have so that memory is read fastest from all nodes at once:
-// "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020). The canonical weights
-// follow from the machine and from the nodes that have workers; data-to-worker proximity (DWP), between
-// 0 and 1, shifts them towards these. At 1 other nodes have nothing.
+// The share of the pages that each node should have, so that reading from all nodes at once is
+// fastest: "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020). The
+// canonical weights follow from the machine and from the nodes that have workers. Data-to-worker
+// proximity (DWP), between 0 and 1, shifts the weights to the nodes with workers. At 1 all other
+// nodes have no pages.
 //
 // Pure functions. Thread: any.
 #pragma once
@@ -12,19 +13,19 @@
 
 namespace nw {
 
-// By node; their sum is 1.
+// Weights by node; their sum is 1.
 using PageWeights = std::vector<double>;
 
-// Each node's in proportion to the bandwidth with which the worker that is worst connected to it reads
-// from it. Where the bandwidth of a worker's node to its own memory is unknown, the others count; of an
-// only worker's node nothing else is known than that it is no slower than its fastest link.
-// Requires: at least one worker.
+// The weight of a node is proportional to the lowest bandwidth with which a node with workers reads
+// from it. If the bandwidth of a worker's node to its own memory is unknown, only the other
+// workers' nodes count. If there is no other one, the bandwidth of its fastest link is used: its
+// own memory is at least that fast. Requires: at least one worker.
 PageWeights canonical_weights(const BandwidthMatrix& machine, NodeSet workers);
 
 // Requires: 0 ≤ dwp ≤ 1.
 PageWeights weights_at(const PageWeights& canonical, NodeSet workers, double dwp);
 
-// The workers' nodes together.
+// Sum of the weights of `nodes`.
 double share_of(const PageWeights& weights, NodeSet nodes);
 
 }  // namespace nw

@@ -1,9 +1,10 @@
-// Whether pages on all nodes make a run faster than pages beside their workers, tried while it runs
-// (`--place auto`): local, spread, and, if that was faster, local again, because a run changes by itself. Spread is
-// better if it is faster than both by more than the margin.
+// A trial during the run (`--place auto`): whether pages on all nodes make the run faster than
+// pages on the nodes of their workers. The sides are local, spread, and, if spread was faster,
+// local again, because the speed of a run also changes for other reasons. Spread is better if it
+// exceeds both measurements of local by more than the margin.
 //
-// A state machine: who feeds it brings the pages to where side() wants them, measures windows of equal
-// length, and feeds their figures.
+// A state machine. The caller moves the pages as side() requires, measures windows of equal length,
+// and feeds their values.
 #pragma once
 
 #include <optional>
@@ -17,13 +18,14 @@ class PlacementTrial {
     enum class Side { local, spread };
     static constexpr double margin = 0.02;
 
-    // Where pages should be: at the end, where they are better.
+    // Where pages should be now; after the trial, the better side.
     Side side() const noexcept { return side_; }
     bool is_done() const noexcept { return done_; }
-    // Spread over the better one of local; 0 until both have been measured.
+    // Speed with spread pages divided by the higher speed with local pages; 0 until both are
+    // measured.
     double ratio() const noexcept { return local_ > 0 ? spread_ / local_ : 0; }
 
-    // A window's figure; more is better. Returns whether side() is another one now.
+    // Adds the value of one window; higher is better. Returns whether side() has changed.
     bool feed(double speed);
 
   private:
@@ -31,7 +33,7 @@ class PlacementTrial {
 
     Side side_ = Side::local;
     bool done_ = false;
-    bool is_again_ = false;  // local for the second time
+    bool is_again_ = false;  // in the second measurement of local
     double local_ = 0;
     double spread_ = 0;
     WindowMedian median_;

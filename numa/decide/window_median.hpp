@@ -1,5 +1,6 @@
-// The figure of a run that changes little from window to window: the median of five windows, after one that
-// does not count, because caches and the last pages are still on their way.
+// Measures a value of a run that changes little between windows: the median of five windows. One
+// window before them is ignored, because caches are not warm yet and the last pages are still being
+// moved.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +14,13 @@ class WindowMedian {
   public:
     static constexpr std::size_t windows = 5;
 
-    // The next windows are of something else.
+    // Begins a new measurement: the next windows measure something else.
     void restart() noexcept {
         warm_ = false;
         measured_ = 0;
     }
-    // A window's figure. The median with the last window of a measure, and then the next one begins.
+    // Adds the value of one window. Returns the median with the last window of a measurement; the
+    // next window begins another measurement.
     std::optional<double> feed(double figure) {
         if (!warm_) {
             warm_ = true;
@@ -35,7 +37,7 @@ class WindowMedian {
   private:
     bool warm_ = false;
     std::size_t measured_ = 0;
-    std::array<double, windows> figures_{};  // [0, measured_)
+    std::array<double, windows> figures_{};  // [0, measured_) are used
 };
 
 }  // namespace nw

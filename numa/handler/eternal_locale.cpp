@@ -9,8 +9,8 @@
 namespace nw {
 namespace {
 
-// libstdc++'s std::locale::_Impl and std::locale::facet, as far as they matter. They are part of its
-// binary interface: functions in headers use them.
+// The used parts of libstdc++'s std::locale::_Impl and std::locale::facet. They belong to its
+// binary interface, because functions in headers use them.
 struct Facet {
     const void* virtual_functions;
     int references;
@@ -26,7 +26,7 @@ void count_up(int& references) noexcept {
         __atomic_fetch_add(&references, INT_MAX / 2, __ATOMIC_RELAXED);
 }
 
-// The names and signs of numbers and money, which each locale caches.
+// Each locale caches the names and signs of numbers and money.
 template <class Char>
 void fill_caches(const std::locale& locale) {
     std::basic_stringstream<Char> text;

@@ -1,14 +1,16 @@
-// The process's C++ locale, shared by all LPs: each std::ostringstream, std::regex, … copies it and
-// counts itself. The counts lie outside of LPs, and what handlers count there is not rolled back: a
-// stream that is destroyed, and destroyed again after a rollback, counts down twice.
+// The C++ locale of the process, which all LPs share. Each std::ostringstream, std::regex, … copies
+// it and increments its reference count. The counts are outside of LPs, so changes by handlers are
+// not rolled back. For example, a stream that is destroyed, and destroyed again after a rollback,
+// decrements the count twice.
 #pragma once
 
 #include <locale>
 
 namespace nw {
 
-// Gives the locale and its facets counts that never come near zero, and makes what libstdc++ would
-// make of it at its first use, in some handler. Requires: platform mode, and no handler runs yet.
+// Sets the reference counts of the locale and its facets so high that they never come near zero.
+// Also fills the caches that libstdc++ would otherwise fill at the first use, in a handler.
+// Requires: platform mode, and no handler runs yet.
 void make_eternal(const std::locale& locale);
 
 }  // namespace nw

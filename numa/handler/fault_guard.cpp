@@ -24,10 +24,10 @@ struct Fault {
     const char* name;
 };
 
-// SIGABRT is how assert(), std::terminate() and the standard library's own checks end a program;
-// glibc raises it with no lock held, so it may be left by a jump. SIGPIPE comes from a write() to
-// which nobody listens, SIGTRAP from int3 and __builtin_trap() of some compilers, SIGSYS from a
-// system call that a filter forbids.
+// assert(), std::terminate() and the checks of the standard library end a program with SIGABRT.
+// glibc raises it while it holds no lock, so its handler may leave by a jump. SIGPIPE comes from a
+// write() to a pipe without a reader, SIGTRAP from int3 and from __builtin_trap() of some
+// compilers, SIGSYS from a system call that a filter forbids.
 constexpr std::array<Fault, 8> faults{{{SIGSEGV, "SIGSEGV"},
                                        {SIGBUS, "SIGBUS"},
                                        {SIGFPE, "SIGFPE"},
@@ -39,7 +39,8 @@ constexpr std::array<Fault, 8> faults{{{SIGSEGV, "SIGSEGV"},
 
 std::array<std::atomic<FaultGuard::DescribeAddress>, 4> describers{};
 
-// What was done about each of `faults` before us. Written under a mutex while no handler runs yet.
+// The actions of `faults` before the engine installed its own. Written under a mutex, before the
+// first handler runs.
 std::array<struct sigaction, faults.size()> former_actions{};
 std::mutex former_actions_mutex;
 
@@ -49,14 +50,14 @@ std::size_t index_of(int signal) noexcept {
     return i;
 }
 
-// Whether the calling thread itself has caused the signal: by an instruction, or by telling its own
-// process. Who sent it stands where the address of a fault stands otherwise.
+// True if the calling thread caused the signal by an instruction, or if its process sent the
+// signal. In a sent signal, the sender's id takes the place of the fault's address.
 bool is_our_doing(const siginfo_t& info) noexcept {
     if (info.si_code > 0) return true;
     return info.si_pid == ::getpid();
 }
 
-// Somebody was there before us, or the signal does what it does by default.
+// Performs the former action of the signal, or the default action.
 void pass_on(int signal, siginfo_t* info, void* context) {
     const SignalScope scope;
     const struct sigaction& former = former_actions[index_of(signal)];
@@ -74,8 +75,8 @@ void pass_on(int signal, siginfo_t* info, void* context) {
     std::raise(signal);
 }
 
-// The processor's alignment check stays on in a signal handler, if the handler of the model had turned
-// it on, and would then strike us.
+// If the model's handler has enabled the processor's alignment check, the check stays enabled in
+// the signal handler. It would then cause faults in the engine's code.
 inline void clear_alignment_check() noexcept {
 #if defined(__x86_64__)
     constexpr unsigned long long alignment_check = 1U << 18;
@@ -92,8 +93,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     }
     guard->disarm();
     guard->note(signal, *info);
-    // The jump leaves the handler without returning, so nobody else gives the thread its mask back.
-    // NODEFER would do, were it not for ThreadSanitizer, which blocks all signals in a handler.
+    // The jump leaves the signal handler without returning, so the signal mask must be restored
+    // here. SA_NODEFER would be enough, but ThreadSanitizer blocks all signals in a signal handler.
     pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
     siglongjmp(guard->env(), 1);
 }
@@ -114,7 +115,8 @@ void install_handlers() {
     }
 }
 
-// The lowest address of the calling thread's stack; 0: unknown. Cost: the main thread reads a file.
+// The lowest address of the calling thread's stack; 0: unknown. Cost: reads a file in the main
+// thread.
 std::uintptr_t find_end_of_stack() noexcept {
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
@@ -130,7 +132,7 @@ std::uintptr_t end_of_stack() noexcept {
     return end;
 }
 
-// What libstdc++ and libc++abi keep for each thread (Itanium C++ ABI, 2.2.2).
+// The data that libstdc++ and libc++abi keep for each thread (Itanium C++ ABI, 2.2.2).
 struct ExceptionGlobals {
     void* caught;
     unsigned int uncaught;
@@ -155,12 +157,14 @@ void abandon_handler(const char* what) noexcept {
 
 void FaultGuard::adopt_thread() {
     const std::uintptr_t end = end_of_stack();
-    if (stack_end_ == end && end != 0) return;  // it is this thread's already
-    // For each guard: others (a test framework, a library) may have put their own in place since.
+    if (stack_end_ == end && end != 0) return;  // already adopted by this thread
+    // Repeated for each guard: a test framework or a library may have installed other handlers
+    // meanwhile.
     install_handlers();
     float_environment_ = FloatEnvironment::current();
     stack_end_ = end;
-    // AddressSanitizer and some test frameworks bring a stack of their own, and want it back.
+    // AddressSanitizer and some test frameworks install a signal stack, and expect to find it
+    // later.
     stack_t present{};
     if (sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) == 0) return;
     constexpr std::size_t stack_bytes = 64 * 1024;
@@ -199,7 +203,7 @@ void FaultGuard::note(const char* what) noexcept {
     std::snprintf(description_, sizeof description_, "%s", what);
 }
 
-// Below the stack lie guard pages; a function with large locals may step over some of them.
+// There are guard pages below the stack. A function with large locals may skip some of them.
 bool FaultGuard::overflows_stack(std::uintptr_t address) const noexcept {
     constexpr std::uintptr_t below = std::uintptr_t{1} << 20;
     constexpr std::uintptr_t above = 64 * 1024;
@@ -216,7 +220,7 @@ void FaultGuard::note(int signal, const siginfo_t& info) noexcept {
         note("SIGPIPE: it wrote to a pipe or socket that has no reader");
         return;
     }
-    if (info.si_code <= 0) {  // who sent it stands where the address would
+    if (info.si_code <= 0) {  // a sent signal: it has a sender instead of an address
         std::snprintf(description_, sizeof description_, "%s: raised by the handler itself", name);
         return;
     }
@@ -238,8 +242,8 @@ void FaultGuard::note(int signal, const siginfo_t& info) noexcept {
         note("SIGSEGV: the stack overflowed");
         return;
     }
-    // Above the program lie what the kernel places at random, and memory of LPs whose place depends on
-    // who else is there: such an address says nothing to anybody.
+    // Higher addresses are mappings that the kernel places at random, and memory of LPs, which
+    // depends on the layout. Such an address would differ between runs, so it is not printed.
     constexpr std::uintptr_t told_below = std::uintptr_t{1} << 32;
     if (address < told_below)
         std::snprintf(description_, sizeof description_, "%s at address %p", name, info.si_addr);

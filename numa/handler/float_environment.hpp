@@ -1,10 +1,11 @@
-// The part of a thread's floating-point environment that changes results: rounding, flushing of
-// denormal numbers, precision, traps. Not the sticky flags, which every operation sets and which are
-// undefined when a handler begins.
+// The control part of a thread's floating-point environment, which changes results: rounding,
+// flushing of denormal numbers, precision, traps. The sticky flags are not included: every
+// operation sets them, and they are undefined when a handler begins.
 //
-// The kernel gives a signal handler a fresh environment, and who leaves it by a jump keeps that. A
-// handler of a model may change it, too. So the engine compares after each handler: two stores by
-// the processor and two comparisons.
+// The kernel gives a signal handler a new environment, and a jump out of the signal handler keeps
+// it. A handler of a model may also change the environment. So the engine compares it after each
+// handler.
+// Cost: the processor stores two registers, and two values are compared.
 #pragma once
 
 #include <cfenv>
@@ -16,7 +17,7 @@ namespace nw {
 
 class FloatEnvironment {
   public:
-    // The calling thread's.
+    // The environment of the calling thread.
     static FloatEnvironment current() noexcept {
         FloatEnvironment now;
         asm volatile("stmxcsr %0" : "=m"(now.sse_));
@@ -25,8 +26,8 @@ class FloatEnvironment {
         return now;
     }
 
-    // Makes it the calling thread's, with the flags cleared and the x87 stack empty: a jump may have
-    // left a computation amid.
+    // Sets the calling thread's environment. Clears the flags and the x87 stack, because a jump may
+    // have interrupted a computation.
     void install() const noexcept {
         asm volatile("fninit\n\tfldcw %0" : : "m"(x87_));
         asm volatile("ldmxcsr %0" : : "m"(sse_));
@@ -34,7 +35,8 @@ class FloatEnvironment {
 
     friend bool operator==(const FloatEnvironment&, const FloatEnvironment&) = default;
 
-    // With denormal numbers, which -ffast-math takes from a program that is linked with it.
+    // A copy that keeps denormal numbers. Linking with -ffast-math flushes them in the whole
+    // program.
     FloatEnvironment with_denormals() const noexcept {
         FloatEnvironment other = *this;
         other.sse_ &= ~flush_bits;
@@ -42,7 +44,7 @@ class FloatEnvironment {
     }
 
   private:
-    static constexpr std::uint32_t control_bits = 0xffc0;  // all of MXCSR but its six flags
+    static constexpr std::uint32_t control_bits = 0xffc0;  // MXCSR without its six flags
     static constexpr std::uint32_t flush_bits = 0x8040;
 
     std::uint32_t sse_ = 0x1f80;
@@ -74,7 +76,7 @@ class FloatEnvironment {
 
 #else
 
-// Rounding is all that the standard lets us read cheaply.
+// Standard C++ can read only the rounding mode cheaply.
 class FloatEnvironment {
   public:
     static FloatEnvironment current() noexcept {

@@ -12,15 +12,15 @@
 namespace nw {
 namespace {
 
-// The probe of the calling thread. Read by its signal handler.
+// The probe of the calling thread. The thread's signal handler reads it.
 constinit thread_local HandlerProbe* volatile own_probe [[gnu::tls_model("initial-exec")]] =
     nullptr;
 
-// What was done about the signal before us.
+// The action of the signal before the engine installed its own.
 struct sigaction former_action {};
 std::mutex former_action_mutex;
 
-// A thread in the C library may hold one of its locks.
+// A thread in the C library may hold one of the library's locks.
 bool is_in_libc([[maybe_unused]] const ucontext_t& context) noexcept {
 #if defined(__x86_64__)
     return is_libc_code(reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]));
@@ -50,7 +50,7 @@ void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
     const ProbeWish wish = probe->wish_.load(std::memory_order_relaxed);
     const auto& where = *static_cast<ucontext_t*>(context);
     if (wish != ProbeWish::report) {
-        // Hooks of an LP that run outside its heap are only ever ended.
+        // Functions of an LP that run outside of its heap can only be ended.
         const bool in_platform_mode = probe->is_in_platform_mode();
         if (in_platform_mode && wish == ProbeWish::interrupt) return;
         if (!probe->by_force_.load(std::memory_order_relaxed) &&

@@ -1,30 +1,31 @@
-// Whose memory malloc means on this thread: an LP's recoverable heap inside its handler, libc's
-// everywhere else ("platform mode"). The engine enters a HeapScope around each handler; whatever
-// the platform does on a handler's behalf (every Context call) steps out with a PlatformScope.
+// The heap that malloc uses on this thread: the recoverable heap of an LP in its handler, otherwise
+// libc ("platform mode"). The engine enters a HeapScope around each handler. Work of the engine on
+// behalf of a handler (every call of Context) leaves the heap with a PlatformScope.
 //
-// Leaving a handler by exception or by siglongjmp past the scope must set current_heap back: the
-// destructors do it for exceptions; after a longjmp call leave_heap().
+// After a handler was left, current_heap must be reset. After an exception the destructors do this.
+// After a siglongjmp, call leave_heap().
 #pragma once
 
 namespace nw {
 
 class LpHeap;
 
-// Read by the interposer at every allocation: no call, no guard, one load relative to the thread.
+// The interposer reads it in every allocation. An access is one load relative to the thread
+// pointer: no call, no guard.
 extern constinit thread_local LpHeap* current_heap [[gnu::tls_model("initial-exec")]];
 
-// Sets the current heap. The compiler believes that malloc and free look at no variable of ours and
-// would drop or move the store past them: it must not.
+// Sets the current heap. The compiler assumes that malloc and free read no variable of the program,
+// so it could remove the store or move it past such a call. The barriers prevent this.
 inline void set_current_heap(LpHeap* heap) noexcept {
     asm volatile("" : : : "memory");
     current_heap = heap;
     asm volatile("" : : : "memory");
 }
 
-// Requires: platform mode before; no handler runs within another.
+// Requires: platform mode before. Handlers are not nested.
 class HeapScope {
   public:
-    // nullptr: libc's.
+    // nullptr: malloc uses libc.
     explicit HeapScope(LpHeap* heap) noexcept { set_current_heap(heap); }
     explicit HeapScope(LpHeap& heap) noexcept : HeapScope(&heap) {}
     ~HeapScope() { set_current_heap(nullptr); }

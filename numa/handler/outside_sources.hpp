@@ -1,7 +1,7 @@
-// What a handler may ask the machine for, and gets another answer to in another run: clocks, the process's
-// number, true randomness. It is not refused, since one may well time a computation; it is noted which of
-// them handlers use, and for --check-model clocks can be put forward, so that a model which depends on one
-// shows it at once. The functions stand in interpose/outside_sources.cpp.
+// Functions that return different results in different runs: clocks, the process id, true
+// randomness. Handlers may call them, for example to time a computation. The engine records which
+// of them handlers call. For --check-model, clocks can be shifted, so that a model that depends on
+// a clock is detected at once. The functions are in interpose/outside_sources.cpp.
 //
 // Thread: any.
 #pragma once
@@ -14,13 +14,13 @@ namespace nw {
 
 enum class OutsideSource : std::uint8_t { clock, process_id, entropy };
 
-// By how much clocks are put forward in handlers. Set before the first of them runs.
+// The shift of clocks in handlers. Set before the first handler runs.
 extern constinit std::int64_t clock_shift_seconds;
 
-// That a handler has called the function, whose name lasts.
+// Records that a handler has called the function. The string must live as long as the program.
 void note_outside_source(OutsideSource source, const char* function) noexcept;
 
-// The first function of each kind that a handler has called.
+// For each kind of source, the first function that a handler has called.
 std::vector<std::string> outside_sources_used();
 
 }  // namespace nw

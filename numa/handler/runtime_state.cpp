@@ -19,17 +19,18 @@ struct Initialiser {
     void (*abandon)(void*);
 };
 
-// One within the other. What is deeper than this is not abandoned; nobody writes that.
+// Maximum depth of nested initializers. Deeper ones are not abandoned after a jump; programs do not
+// nest so deeply.
 constexpr std::size_t initialisers_max = 32;
 
 struct Initialisers {
     std::size_t depth = 0;
-    LpHeap* heap_outside = nullptr;  // what was current before the outermost
+    LpHeap* heap_outside = nullptr;  // the current heap before the outermost one
     std::array<Initialiser, initialisers_max> open{};
 };
 constinit thread_local Initialisers initialisers;
 
-constinit thread_local locale_t thread_locale = nullptr;  // null: the process's
+constinit thread_local locale_t thread_locale = nullptr;  // null: the locale of the process
 
 constexpr std::size_t resources_max = 64;
 
@@ -43,7 +44,8 @@ struct Resources {
 };
 constinit thread_local Resources resources;
 
-// Of the running handler. What is more than these stays open after a jump.
+// The descriptors that the running handler has opened. If there are more, the rest stay open after
+// a jump.
 struct Descriptors {
     std::size_t count = 0;
     std::array<int, resources_max> open{};
@@ -54,10 +56,11 @@ locale_t locale_of_thread() noexcept {
     return thread_locale != nullptr ? thread_locale : LC_GLOBAL_LOCALE;
 }
 
-// A handler that crashed in printf() holds the stream's lock, for which other threads would wait for
-// ever. The lock is recursive, so that trying it tells whose it is only together with its count.
+// A handler that crashed in printf() holds the lock of the stream, and other threads would wait for
+// it forever. The lock is recursive: ftrylockfile() succeeds also if this thread holds the lock.
+// The count then shows how often it is held.
 void unlock(std::FILE* stream) noexcept {
-    if (::ftrylockfile(stream) != 0) return;  // another thread's
+    if (::ftrylockfile(stream) != 0) return;  // held by another thread
     struct StreamLock {                       // glibc's _IO_lock_t
         int lock;
         int count;
@@ -79,7 +82,7 @@ void enter_initialiser(void* control, void (*abandon)(void*), LpHeap* outside) n
 
 LpHeap* leave_initialiser() noexcept {
     if (--initialisers.depth != 0) return nullptr;
-    // The compiler destroys the initialiser's temporaries only after this.
+    // The compiler destroys the temporaries of the initializer after this call.
     if (initialisers.heap_outside != nullptr) excuse_libc_frees();
     return std::exchange(initialisers.heap_outside, nullptr);
 }
@@ -130,7 +133,8 @@ void reset_runtime_state() noexcept {
         const std::size_t i = --initialisers.depth;
         if (i < initialisers_max) initialisers.open[i].abandon(initialisers.open[i].control);
     }
-    // Also what changes it for a moment, as printing numbers does in libstdc++.
+    // Also needed for short changes. For example, libstdc++ changes the locale while it prints
+    // numbers.
     if (::uselocale(nullptr) != locale_of_thread()) ::uselocale(locale_of_thread());
     for (std::FILE* const stream : {stdin, stdout, stderr}) unlock(stream);
 }

@@ -1,14 +1,16 @@
-// What the runtime of C and C++ keeps for a thread while a handler is inside it, and what a handler may
-// have open. A handler can be left at any moment by a jump (fault_guard.hpp), past all destructors; then
-// this is what must be put in order besides its memory.
+// The state that the C and C++ runtime keeps for a thread during a handler, and the resources that
+// a handler may have open. A handler can be left at any moment by a jump (fault_guard.hpp), without
+// calling destructors. Then this state must be repaired, in addition to the LP's memory.
 //
-// - Initialisers that run once in the process: those of function-local statics, and pthread_once. What
-//   they allocate is libc's, and others wait for them.
+// - Initializers that run once in the process: those of function-local statics, and pthread_once.
+//   They allocate from libc, and other threads wait for them.
 // - The thread's locale (uselocale).
-// - Resources that are not memory (files, descriptors of iconv, …). A handler closes what it opens:
-//   what is kept open across events cannot be rolled back.
+// - Resources that are not memory (files, descriptors of iconv, …). A handler must close the
+//   resources that it opens, because a resource that stays open across events cannot be rolled
+//   back.
 //
-// The interposer tells what happens, the engine asks. Everything here belongs to the calling thread.
+// The interposer reports changes, and the engine calls the functions at the end of this file. All
+// data belong to the calling thread.
 #pragma once
 
 #include <clocale>
@@ -17,45 +19,50 @@ namespace nw {
 
 class LpHeap;
 
-// --- Initialisers ----------------------------------------------------------------------------------
+// --- Initializers --------------------------------------------------------------------------------
 
-// Until leave_initialiser() the calling thread is in platform mode, on behalf of a handler if `outside`,
-// what was current before, is an LP's heap. `abandon` is called if it never gets there: whoever comes
-// next must be able to initialise. Requires: platform mode already, since a handler may be interrupted
-// at any moment in which it is in its heap.
+// Begins an initializer. Until leave_initialiser() the calling thread is in platform mode.
+// `outside` is the heap that was current before; if it is not null, the initializer runs on behalf
+// of a handler. If the initializer is left by a jump, `abandon` is called, so that another thread
+// can initialize.
+// Requires: platform mode, because a handler may be interrupted whenever its heap is current.
 void enter_initialiser(void* control, void (*abandon)(void* control), LpHeap* outside) noexcept;
-// Returns what is to be current from now on: null within another initialiser.
+// Ends an initializer. Returns the heap that must become current: null inside another initializer.
 LpHeap* leave_initialiser() noexcept;
 bool in_initialiser() noexcept;
-// Whether it runs on behalf of a handler.
+// True if the initializer runs on behalf of a handler.
 bool in_initialiser_of_handler() noexcept;
 
-// --- The thread's locale ---------------------------------------------------------------------------
+// --- The thread's locale -------------------------------------------------------------------------
 
-// A handler has changed it, and has to change it back before it returns.
+// Records that a handler has changed the locale. The handler must restore it before it returns.
 void note_locale_change() noexcept;
-// It was changed for good, outside handlers.
+// Sets the thread's locale permanently, outside of handlers.
 void set_thread_locale(locale_t locale) noexcept;
 
-// --- Open resources --------------------------------------------------------------------------------
+// --- Open resources ------------------------------------------------------------------------------
 
-// Returns false if a handler has too much open already.
+// Returns false if the handler already has the maximum number of open resources.
 bool note_opened(void* resource, void (*close)(void* resource)) noexcept;
-// Returns false if the running handler has not opened it.
+// Returns false if the running handler has not opened the resource.
 bool forget_opened(void* resource) noexcept;
 
-// The running handler has opened it. If the handler is left by a jump, reset_runtime_state() closes it.
+// Records that the running handler has opened the descriptor. If the handler is left by a jump,
+// reset_runtime_state() closes it.
 void note_descriptor(int descriptor) noexcept;
-// It is closed, or belongs to a stream or a folder now.
+// Called when the descriptor is closed, or belongs to a stream or a directory stream.
 void forget_descriptor(int descriptor) noexcept;
 
-// --- The engine's side -----------------------------------------------------------------------------
+// --- The engine's side ---------------------------------------------------------------------------
 
-// After a handler was left by a jump, before its LP is restored. Ensures: platform mode.
+// Called after a handler was left by a jump, before its LP is restored. Closes the descriptors of
+// the handler, abandons its initializers, resets the locale, and unlocks the standard streams.
+// Ensures: platform mode.
 void reset_runtime_state() noexcept;
 
 enum class LeftBehind : unsigned char { nothing, resource, locale };
-// After each handler that has opened something or changed the thread's locale: puts all of that back.
+// Called after each handler that has opened a resource or changed the thread's locale. Closes the
+// resources and resets the locale. Returns what the handler had left behind.
 LeftBehind put_back() noexcept;
 
 }  // namespace nw

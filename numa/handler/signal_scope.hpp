@@ -1,4 +1,4 @@
-// In which mode a signal handler runs that interrupts a handler of the model.
+// The mode in which a signal handler runs if it interrupts a handler of the model.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,9 @@
 
 namespace nw {
 
-// Around a signal handler of the program, which may interrupt a handler of the model: what it does is not
-// the model's doing. Inside the scope the thread is in platform mode and in_handler() is false.
+// Surrounds a signal handler of the program, which may interrupt a handler of the model. The signal
+// handler does not act for the model: inside the scope the thread is in platform mode, and
+// in_handler() is false.
 class SignalScope {
   public:
     SignalScope() noexcept : interrupted_(handler_call.guard.load(std::memory_order_relaxed)) {
@@ -25,8 +26,8 @@ class SignalScope {
     FaultGuard* interrupted_;
 };
 
-// Installs a signal handler that answers for the model's handler, and so is entered in its mode. The
-// interposer enters all others in a SignalScope.
+// Installs a signal handler of the engine, which runs in the mode of the interrupted handler. The
+// interposer calls all other signal handlers in a SignalScope.
 void install_in_handler_mode(int signal, const struct sigaction& action) noexcept;
 extern constinit thread_local bool installs_in_handler_mode;
 

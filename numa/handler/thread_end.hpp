@@ -1,20 +1,22 @@
-// Objects that a thread destroys after all else, its thread_local ones, may hold memory of LPs, if a
-// handler has let them grow. That memory is the LP's still, or a rollback has taken it back, or the LP is
-// gone: what is freed then is none of the engine's doing, and does no harm. It is said once, since what
-// an LP keeps there is not rolled back.
+// Counts memory of LPs that thread_local objects free when their thread ends. Such an object holds
+// memory of an LP if it grew in a handler. When it is destroyed, the memory may still belong to the
+// LP, a rollback may have released it, or the LP may be gone. This is not an error of the engine
+// and causes no damage. It is reported once, because data that an LP stores there are not rolled
+// back.
 #pragma once
 
 #include <cstdint>
 
 namespace nw {
 
-// From here on this thread runs no more handlers.
+// From now on the calling thread runs no handlers.
 void begin_thread_end() noexcept;
 bool at_thread_end() noexcept;
 
-// An LP's memory was given to free() then.
+// Counts one call of free() with memory of an LP after begin_thread_end().
 void note_freed_at_thread_end() noexcept;
-// How often, by all threads, since the last call. Any thread, once those have been joined.
+// The number of these calls by all threads since the last query. Thread: any, after the other
+// threads were joined.
 std::uint64_t take_freed_at_thread_end() noexcept;
 
 }  // namespace nw

@@ -15,7 +15,7 @@
 
 extern "C" {
 
-// Exported by glibc, declared by no header.
+// glibc exports these functions; no header declares them.
 void _IO_doallocbuf(FILE* stream);
 void _IO_wdoallocbuf(FILE* stream);
 void _IO_wsetb(FILE* stream, wchar_t* begin, wchar_t* end, int is_allocated);
@@ -40,14 +40,14 @@ void give_buffers_to_all_streams() noexcept {
 
 void warm_up_process() {
     give_buffers_to_all_streams();
-    // libc loads libgcc_s for it.
+    // For this function libc loads libgcc_s.
     void* frame = nullptr;
     static_cast<void>(::backtrace(&frame, 1));
     // Reads the time-zone file.
     const std::time_t epoch = 0;
     std::tm broken_down{};
     ::localtime_r(&epoch, &broken_down);
-    // Conversions between bytes and wide characters; ASCII needs none.
+    // Loads conversions between bytes and wide characters; ASCII needs none.
     static_cast<void>(std::btowc(0xe9));
     make_eternal(std::locale::classic());
     make_eternal(std::locale());
@@ -70,7 +70,7 @@ void warm_up() {
     std::call_once(once, warm_up_process);
     static thread_local bool is_warm = false;
     if (std::exchange(is_warm, true)) return;
-    // A first throw makes the unwinder look up the program's tables.
+    // At the first exception the unwinder finds and caches the tables of the program.
     try {
         throw std::runtime_error("warm-up");
     } catch (const std::runtime_error&) {

@@ -1,6 +1,6 @@
-// Makes libc and libstdc++ allocate now, from libc, what they would otherwise allocate lazily inside
-// some handler, where it would be taken for the LP's and vanish with the next rollback: the buffers
-// of stdout and stderr, time zones, number formatting, the exception globals of the thread.
+// Makes libc and libstdc++ allocate data now, from libc, that they would otherwise allocate in a
+// handler. There the data would belong to the LP and be lost in the next rollback. Examples:
+// buffers of stdout and stderr, time zones, number formatting, the exception globals of the thread.
 //
 // Thread: each worker calls it once, in platform mode, before its first handler.
 #pragma once
@@ -11,18 +11,21 @@ namespace nw {
 
 void warm_up();
 
-// --- Buffers of stdio's streams ----------------------------------------------------------------------
+// --- Buffers of stdio's streams ------------------------------------------------------------------
 
-// stdio allocates a buffer at the first use of a stream: in a handler it would be memory of the LP, and a
-// rollback would take it from the stream. warm_up() gives all open streams their buffers, and the
-// interposer those that are opened later. How a stream is buffered does not change.
+// stdio allocates a buffer at the first use of a stream. In a handler it would be memory of the LP,
+// and a rollback would release it while the stream uses it. Therefore warm_up() gives all open
+// streams their buffers, and the interposer does the same for streams that are opened later. The
+// buffering mode of a stream does not change.
 //
-// Gives the stream its buffer for bytes and, unless it is byte-oriented, the one for wide characters.
+// Gives the stream its buffer for bytes and, unless it is byte-oriented, its buffer for wide
+// characters.
 // Requires: platform mode.
 void give_buffers(std::FILE* stream) noexcept;
 
-// Before a stream is closed or reopened: stdio frees the buffer for wide characters only of a stream
-// that is wide-oriented. Requires: platform mode.
+// Releases the wide buffer of a stream without orientation, before the stream is closed or
+// reopened. stdio frees this buffer only for wide-oriented streams.
+// Requires: platform mode.
 void take_wide_buffer(std::FILE* stream) noexcept;
 
 }  // namespace nw

@@ -1,12 +1,13 @@
-// Where a group's pages should be, and whether somebody is to take them there: the map_move of "NUMA
-// Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.4), {spinlock, target_node, need_move} a group.
+// The home of a group's pages, and whether pagemigd has to move the pages there. This is the
+// map_move of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.4): {spinlock, target_node,
+// need_move} for each group.
 //
-// There the lock is also held while pages move, to keep the segment table still. Here the table has a
-// lock of its own (segments.hpp), which is held only while the table is copied: no worker waits for
-// a move.
+// In the paper the lock is also held while pages move, so that the segment table does not change.
+// Here the segment table has a separate lock (segments.hpp), which is held only while the table is
+// copied. So no worker waits for a move.
 //
-// Thread: set and request_migration are the group's owner's, requested and finish the daemon's, the rest
-// anybody's.
+// Thread: the group's owner calls set() and request_migration(). The daemon calls requested() and
+// finish(). Any thread calls the other functions.
 #pragma once
 
 #include <atomic>
@@ -26,17 +27,17 @@ class GroupHome {
         std::uint32_t number;
     };
 
-    // −1 until the owner has said where it runs.
+    // −1 until the owner has set the node.
     NodeId node() const noexcept { return node_.load(std::memory_order_relaxed); }
     bool needs_move() const noexcept { return needs_move_.load(std::memory_order_relaxed); }
 
-    // Without asking for a move: what is there is there, or is yet to be touched.
+    // Does not request a move: all pages are on `node` already, or are touched later.
     void set(NodeId node) noexcept {
         const std::lock_guard guard(lock_);
         node_.store(node, std::memory_order_relaxed);
     }
 
-    // Asks for a move of all pages to `node`, from now on the group's home.
+    // Requests a move of all pages to `node`, which becomes the group's home now.
     void request_migration(NodeId node) noexcept {
         const std::lock_guard guard(lock_);
         node_.store(node, std::memory_order_relaxed);
@@ -44,20 +45,21 @@ class GroupHome {
         needs_move_.store(true, std::memory_order_relaxed);
     }
 
-    // The latest request. Requires: needs_move() was true.
+    // The latest request.
+    // Requires: needs_move() was true.
     Request requested() const noexcept {
         const std::lock_guard guard(lock_);
         return {node(), posted_};
     }
 
-    // The request was served. One that was posted meanwhile stands.
+    // Marks `served` as done. A newer request remains open.
     void finish(const Request& served) noexcept {
         const std::lock_guard guard(lock_);
         if (served.number == posted_) needs_move_.store(false, std::memory_order_relaxed);
     }
 
   private:
-    mutable SpinLock lock_;  // everything changes under it; node and needs_move are also peeked at
+    mutable SpinLock lock_;  // guards all changes; node_ and needs_move_ are also read without it
     std::atomic<bool> needs_move_{false};
     std::atomic<NodeId> node_{NodeId{-1}};
     std::uint32_t posted_ = 0;

@@ -1,7 +1,7 @@
-// All memory of one group of LPs: its segments, the engine's heap in them, the spans that its LPs'
-// heaps share, the pages of its mail, and the node where all of it should be. The unit that is bound
-// to a worker and moves as a whole.
-// One owner thread at a time; destroying it releases everything, heaps included.
+// All memory of one group of LPs: its segments, the platform heap in them, the spans that the heaps
+// of its LPs share, the pages of its mail, and their home. A group is bound to one worker and moves
+// as a whole.
+// Thread: one owner at a time. The destructor releases everything, heaps included.
 #pragma once
 
 #include <numawarp/ids.hpp>
@@ -32,9 +32,10 @@ class GroupMemory {
     GroupHome& home() noexcept { return home_; }
     const GroupHome& home() const noexcept { return home_; }
 
-    // The owner says where it runs: at set-up, before any page is touched.
+    // Sets the owner's node. Called at set-up, before any page is touched.
     void set_home(NodeId node) noexcept { home_.set(node); }
-    // The group's new owner, once it is the owner, asks for all pages. Cheap: pagemigd does the work.
+    // Requests a move of all pages. Thread: the group's new owner, after it has become the owner.
+    // Cost: small, because pagemigd moves the pages.
     void request_migration(NodeId node) noexcept { home_.request_migration(node); }
 
     void validate() const;

@@ -12,11 +12,11 @@ constinit int heap_fill = -1;
 
 namespace {
 
-// Right before what the handler gets.
+// The header of a guarded block. It ends where the handler's memory begins.
 struct Head {
-    std::uint64_t bytes;        // that were asked for
-    std::uint32_t data_offset;  // of what the handler gets, from the chunk's beginning
-    std::uint32_t mark;         // made of the other two, lest a small change go unseen
+    std::uint64_t bytes;        // requested size
+    std::uint32_t data_offset;  // of the handler's memory in the chunk
+    std::uint32_t mark;         // hash of the other two fields, so that small changes are detected
 };
 static_assert(sizeof(Head) == chunk_alignment);
 
@@ -34,13 +34,13 @@ Head read_head(const std::byte* data) noexcept {
     return head;
 }
 
-// The head of the only block that can be in the chunk, as far as it still is one.
+// The only block that a chunk can contain, if its header is intact.
 struct Found {
-    std::byte* data = nullptr;  // null: its head is broken
+    std::byte* data = nullptr;  // null: the header is broken
     std::size_t bytes = 0;
 };
 
-// A chunk's data begins at a power of two from 16 on.
+// The data of a block begin at an offset that is a power of two, at least 16.
 Found find_block(std::span<std::byte> chunk) noexcept {
     for (std::size_t offset = sizeof(Head); offset < chunk.size(); offset *= 2) {
         const Head head = read_head(chunk.data() + offset);
@@ -72,7 +72,7 @@ void write_guard(std::span<std::byte> guard) noexcept {
     std::memset(guard.data(), static_cast<int>(guard_byte), guard.size());
 }
 
-// Which chunk, and block in it, the address is the beginning of.
+// Finds the chunk and the block that begin at the address. Returns a fault if there is none.
 HeapFault locate(const LpHeap& heap, const void* address, std::span<std::byte>& chunk,
                  Found& block) noexcept {
     const HeapFault fault = heap.find_chunk(address, chunk);
@@ -94,7 +94,7 @@ void* HeapGuards::allocate(LpHeap& heap, std::size_t bytes, std::size_t alignmen
     auto* const begin = static_cast<std::byte*>(chunk_address);
     const std::span chunk(begin, heap.usable_size(begin));
     std::byte* const data = begin + data_offset;
-    // Lest find_block() takes what an earlier block left for a head.
+    // Without this, find_block() could take the remains of an earlier block for a header.
     std::memset(begin, 0, data_offset);
     write_head(data, bytes, data_offset);
     write_guard(guard_of(chunk, {data, bytes}));
@@ -141,7 +141,7 @@ std::size_t HeapGuards::usable_size(const void* address) noexcept {
 
 HeapFault HeapGuards::check_all(LpHeap& heap) {
     if (heap.has_broken_heads())
-        heap.mend_heads();  // the chunk before such a head has a changed guard
+        heap.mend_heads();  // the guard of the chunk before a broken head has changed
     const std::byte* lowest = nullptr;
     Found worst;
     std::size_t offset = 0;

@@ -1,13 +1,14 @@
-// Guards around every block that a handler allocates (--check-heap): a head before it, which knows its
-// size, and at least 32 bytes behind it that nobody may change. Who writes there has failed, with a
-// line that says how long the block was and which byte beyond was the first to be changed. The same on
-// every engine: blocks are looked at by their addresses' order when a handler returns, and one when it
-// is freed.
+// Guards around every block that a handler allocates (--check-heap): a header before the block,
+// which contains its size, and at least 32 bytes behind it that must not change. An event whose
+// handler changes them has failed. The message contains the size of the block and the offset of the
+// first changed byte. The message is the same on every engine: all blocks are checked when a
+// handler has returned, and the one with the lowest address is reported. A block is also checked
+// when it is freed.
 //
-// What it does not see: reading beyond a block, and a write that steps over the guard.
+// Reads beyond a block are not detected, and neither are writes that skip the guard.
 //
-// The LP's heap holds guarded blocks as it holds others, a bit larger. So all of a process are guarded,
-// or none.
+// The LP's heap treats a guarded block like any other chunk; it is only larger. Therefore all
+// blocks of a process are guarded, or none.
 // Thread: the owner of the heap.
 #pragma once
 
@@ -18,14 +19,15 @@
 
 namespace nw {
 
-// Set before the first LP is built.
+// Set before the first LP is constructed.
 extern constinit bool heap_guards_on;
-// What guarded blocks hold when they are new; below 0: whatever was there. For --check-model.
+// The byte with which new guarded blocks are filled; below 0: they are not filled. For
+// --check-model.
 extern constinit int heap_fill;
 
 class HeapGuards {
   public:
-    // On or off for as long as it lives: a run.
+    // Sets heap_guards_on for the lifetime of the object, which is one run.
     class Use {
       public:
         explicit Use(bool on) noexcept { heap_guards_on = on; }
@@ -34,21 +36,23 @@ class HeapGuards {
         Use& operator=(const Use&) = delete;
     };
 
-    // What is handed out must lie in the first 64 KiB of a block's segment.
+    // The data must begin in the first 64 KiB of a block's segment.
     static constexpr std::size_t alignment_max = span_bytes / 4;
 
-    // As those of LpHeap. alignment 0: the usual.
+    // Contracts as in LpHeap. An alignment of 0 means the default of 16 bytes.
     static void* allocate(LpHeap& heap, std::size_t bytes, std::size_t alignment) noexcept;
     static void* allocate_zeroed(LpHeap& heap, std::size_t bytes) noexcept;
     static void* reallocate(LpHeap& heap, void* address, std::size_t bytes) noexcept;
     [[nodiscard]] static HeapFault free(LpHeap& heap, void* address) noexcept;
     static HeapFault check(const LpHeap& heap, const void* address) noexcept;
-    // Requires: it is a live block's.
+    // Requires: `address` is the beginning of a live block.
     static std::size_t usable_size(const void* address) noexcept;
 
-    // Looks at all guards of the heap, and mends what is broken, lest the next event is blamed.
-    // Returns overflow or underflow for the block with the lowest address, if there is one; describe()
-    // then has the words on this thread. Cost: a look at every block.
+    // Checks the guards of all blocks, and repairs overwritten guards and heads of LpHeap's blocks,
+    // so that the next event is not blamed for them. Returns overflow or underflow for the block
+    // with the lowest address that is damaged, or none. describe() then returns the message on this
+    // thread.
+    // Cost: one check of every block.
     static HeapFault check_all(LpHeap& heap);
 };
 

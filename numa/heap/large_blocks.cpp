@@ -11,15 +11,16 @@
 namespace nw {
 namespace {
 
-// What an LP may keep resident of free blocks. Below it a handler that needs a big scratch buffer makes no
-// system calls. Beyond it each page is given back and taken again with every use, which took 0.7 ms a MiB
-// where filling pages that are there took 0.02 (docs/results/constants-2026-11-23.csv). It is not more because
-// each of 10,000 LPs may hold as much, 10 GB in all.
+// Maximum of free resident blocks per LP, in bytes. Up to this limit, a handler that needs a big
+// scratch buffer makes no system calls. Beyond it, each use of a block takes its pages from the
+// kernel and returns them. This took 0.7 ms per MiB, and filling resident pages took 0.02 ms per
+// MiB (docs/results/constants-2026-11-23.csv). The limit is not higher because each of 10,000 LPs
+// may hold this much: 10 GB in total.
 constexpr std::size_t free_resident_max = std::size_t{1} << 20;
 
 constexpr std::uint32_t no_block = UINT32_MAX;
 
-// Doubles an array in platform memory. Throws std::bad_alloc.
+// Doubles the capacity of an array in platform memory. Throws std::bad_alloc.
 template <class T>
 void grow(PlatformHeap& platform, T*& array, std::uint32_t& capacity) {
     const std::uint32_t wanted = std::max(4U, capacity * 2);
@@ -53,7 +54,8 @@ void* LargeBlocks::allocate(LpHeap& owner, StateSpans& spans, PlatformHeap& plat
     return entries_[i].block->data();
 }
 
-// The first free block of the capacity that is aligned so, no longer in its list.
+// Removes the lowest free block that has this capacity and at least this alignment from its list.
+// Returns its index, or no_block.
 std::uint32_t LargeBlocks::take_lowest(std::size_t capacity, std::size_t alignment) noexcept {
     SizeClass* lowest = nullptr;
     for (std::uint32_t c = 0; c < class_count_; ++c) {
@@ -67,7 +69,8 @@ std::uint32_t LargeBlocks::take_lowest(std::size_t capacity, std::size_t alignme
     return i;
 }
 
-// Ensures: the class's list is empty, or a free block is on top of it. Returns whether there is one.
+// Ensures: the class's list is empty, or the block at its top is free. Returns false if it is
+// empty.
 bool LargeBlocks::drop_used(SizeClass& size) noexcept {
     while (size.free_count != 0 && entries_[size.free[0]].bytes != 0) unlist_lowest(size);
     return size.free_count != 0;
@@ -82,8 +85,8 @@ void LargeBlocks::unlist_lowest(SizeClass& size) noexcept {
 // Returns the index of a new block, which is free and not listed.
 std::uint32_t LargeBlocks::add(LpHeap& owner, StateSpans& spans, PlatformHeap& platform,
                                std::size_t capacity, std::size_t alignment) noexcept {
-    // Blocks begin at multiples of 64; an alignment above that is had in a segment, whose data may
-    // begin anywhere in its first 64 KiB.
+    // Blocks begin at multiples of 64. A larger alignment needs a segment, whose data may begin
+    // anywhere in its first 64 KiB.
     constexpr std::size_t least_offset = 64;
     const bool in_segment =
         least_offset + capacity > StateSpans::block_bytes_max || alignment > least_offset;
@@ -107,7 +110,8 @@ std::uint32_t LargeBlocks::add(LpHeap& owner, StateSpans& spans, PlatformHeap& p
     return count_++;
 }
 
-// The class, with room for one more block in its list. Throws std::bad_alloc.
+// Returns the index of the class, and makes room for one more block in its list. Throws
+// std::bad_alloc.
 std::uint32_t LargeBlocks::class_for(PlatformHeap& platform, std::size_t capacity,
                                      std::size_t alignment) {
     std::uint32_t c = 0;

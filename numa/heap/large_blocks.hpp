@@ -1,8 +1,10 @@
-// The chunks of one LP's heap that are larger than 8 KiB, one a block: in a span while they fit,
-// else in segments of their own. Their addresses stay the LP's after free(), for restoring and for
-// the next request of the same size; beyond 1 MiB the pages of free ones go back to the kernel.
+// The chunks of one LP's heap that are larger than 8 KiB, one per block. A block lies in a span if
+// it fits there, else in a separate segment. After free() a block still belongs to the LP, so that
+// a snapshot can be restored and the next request of the same size can use it. Free blocks in
+// segments keep at most 1 MiB of pages per LP; the pages of further ones return to the kernel.
 //
-// Lives in platform memory of the group; most LPs never have one. Owner thread of the group.
+// The object lies in platform memory of the group; most LPs have none.
+// Thread: the owner of the group.
 #pragma once
 
 #include <cstddef>
@@ -19,23 +21,25 @@ namespace nw {
 class LargeBlocks {
   public:
     static constexpr std::size_t alignment_max = span_bytes / 2;
-    // No heap has more, whatever the number of groups and the memory mode.
+    // Upper limit of a request, independent of the number of groups and of the memory mode.
     static constexpr std::size_t bytes_max = region_bytes_wanted;
 
-    // All throw nothing; nullptr when the slot is full.
+    // create() and allocate() do not throw. They return nullptr when the slot is full.
     static LargeBlocks* create(PlatformHeap& platform) noexcept;
-    // The first free block of the size's class, else a new one. Requires: bytes > 0, alignment a
-    // power of two ≤ alignment_max. Cost: O(log of the class's blocks + classes in use).
+    // Uses the lowest free block of the size's class, or adds a block.
+    // Requires: bytes > 0, alignment a power of two ≤ alignment_max.
+    // Cost: O(log of the class's blocks + classes in use).
     void* allocate(LpHeap& owner, StateSpans& spans, PlatformHeap& platform, std::size_t bytes,
                    std::size_t alignment) noexcept;
 
-    // All require: block.is_large(), and it is this LP's.
+    // free(), bytes_of(), capacity_of() and resize() require: block.is_large(), and it belongs to
+    // this LP.
     void free(StateSpans& spans, Block& block) noexcept { set_free(spans, entries_[block.index]); }
     std::size_t bytes_of(const Block& block) const noexcept { return entries_[block.index].bytes; }
     std::size_t capacity_of(const Block& block) const noexcept {
         return entries_[block.index].capacity;
     }
-    // Requires: 0 < bytes ≤ capacity_of(block), block in use.
+    // Requires: 0 < bytes ≤ capacity_of(block), and the block is in use.
     void resize(Block& block, std::size_t bytes) noexcept;
 
     // Calls visit(address, bytes) for every chunk in use.
@@ -44,15 +48,15 @@ class LargeBlocks {
     std::size_t live_bytes() const noexcept { return live_bytes_; }
     std::uint32_t live_count() const noexcept { return live_count_; }
 
-    // The part of a snapshot that is ours: see snapshot.hpp.
+    // The part of a snapshot that describes large chunks: see snapshot.hpp.
     std::size_t image_bytes() const noexcept;
-    // What is as it was in `previous`, an older one of this heap, is shared with it; null: there is none.
-    // Throws PlatformOutOfMemory.
+    // Pieces that have not changed since `previous` are shared with it. `previous` is an older
+    // snapshot of this heap, or null. Throws PlatformOutOfMemory.
     void write_images(Snapshot& snapshot, Snapshot* previous, PlatformHeap& platform) const;
     void restore_images(StateSpans& spans, const Snapshot& snapshot) noexcept;
     bool equals_images(const Snapshot& snapshot) const noexcept;
     static void drop_images(Snapshot& snapshot, PlatformHeap& platform) noexcept;
-    // Calls visit(address, bytes, saved bytes) for every chunk of the images.
+    // Calls visit(address, bytes, saved bytes) for every large chunk in the snapshot.
     void for_each_saved_chunk(
         const Snapshot& snapshot,
         const std::function<void(const std::byte*, std::size_t, const std::byte*)>& visit) const;
@@ -63,20 +67,22 @@ class LargeBlocks {
     struct Entry {
         Block* block;
         std::size_t capacity;
-        std::size_t bytes;  // what was asked for; 0: free
+        std::size_t bytes;  // requested size; 0: free
         bool in_segment;
-        bool has_pages;  // may have; in_segment and free: counted in free_resident_bytes_
-        bool listed;     // in its class's list; true if it is free
+        bool has_pages;  // false: discarded; a free block in_segment with pages counts in
+                         // free_resident_bytes_
+        bool listed;     // in the list of its class; always true for a free block
         std::uint32_t size_class;
 
         std::span<std::byte> chunk() const noexcept { return {block->data(), bytes}; }
     };
 
-    // The blocks of one capacity and one alignment. `free` lists the indices of those that are free, as a
-    // heap with the lowest on top; one that restore_images() took into use stays until it is on top.
+    // The blocks of one capacity and one alignment. `free` contains the indices of the free blocks,
+    // as a binary heap with the lowest index on top. A block that restore_images() made used stays
+    // in the list until it is on top.
     struct SizeClass {
         std::size_t capacity;
-        std::size_t alignment;  // of the data: the largest power of two
+        std::size_t alignment;  // of the data: the largest guaranteed power of two
         std::uint32_t* free;    // platform memory, room for `room` ≥ `blocks` indices
         std::uint32_t free_count;
         std::uint32_t blocks;

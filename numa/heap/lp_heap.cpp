@@ -11,13 +11,13 @@
 namespace nw {
 namespace {
 
-// A class whose size is a multiple of 64 has its chunks at multiples of 64.
+// If the size of a class is a multiple of 64, its chunks begin at multiples of 64.
 constexpr std::size_t data_offset_of(std::size_t c) noexcept {
     return small_classes[c].bytes % 64 == 0 ? 64 : 32;
 }
 
-// Block j of a class is about 128 · 2^j bytes, at least a chunk and at most 64. The first is as small as a
-// block can be: it is all that many LPs ever have.
+// Block j of a class has about 128 · 2^j bytes, and 1 to 64 chunks. Block 0 is as small as
+// possible, because many LPs never have another block.
 constexpr std::size_t block_bytes(std::size_t c, std::uint32_t j) noexcept {
     const std::size_t chunk = small_classes[c].bytes;
     const std::size_t offset = data_offset_of(c);
@@ -53,7 +53,8 @@ PlatformHeap& LpHeap::platform() const noexcept { return group().platform(); }
 
 // --- allocation ---
 
-// No block is known that has a free chunk of this class: looks further, else adds one.
+// Called if no block with a free chunk of this class is known. Searches the other blocks of the
+// class, and adds a block if all are full.
 void* LpHeap::allocate_elsewhere(std::size_t c) noexcept {
     try {
         Tables* all = tables();
@@ -96,7 +97,8 @@ std::uint32_t LpHeap::used_units() const noexcept {
     return static_cast<std::uint32_t>(chunks * (small_classes[only()->small_class].bytes / 16));
 }
 
-// New ones, with what there is in them.
+// Makes tables with room for `bin_capacity` bins, copies the heap's bins into them, and releases
+// the old tables.
 LpHeap::Tables& LpHeap::make_tables(std::size_t bin_capacity) {
     Tables* const old = tables();
     auto& made = *new (platform().allocate(Tables::bytes(bin_capacity))) Tables{};
@@ -117,7 +119,8 @@ LpHeap::Tables& LpHeap::make_tables(std::size_t bin_capacity) {
     return made;
 }
 
-// `all` are the tables, which may have to be made anew.
+// Returns the bin of class `c`, and adds it if there is none. If this needs larger tables, `all`
+// then points to the new ones.
 LpHeap::Bin& LpHeap::bin_for(Tables*& all, std::size_t c) {
     if (all->bin_of_class[c] == 0) {
         if (all->bin_count == all->bin_capacity)
@@ -152,7 +155,7 @@ bool LpHeap::find_vacancy(Bin& bin) noexcept {
     return true;
 }
 
-// All its chunks are free. nullptr when the slot is full.
+// Returns a block in which all chunks are free, or nullptr when the slot is full.
 Block* LpHeap::new_block(std::size_t c, std::uint32_t index) noexcept {
     const std::size_t bytes = block_bytes(c, index);
     Block* const block = group().spans().allocate_block(bytes);
@@ -161,7 +164,7 @@ Block* LpHeap::new_block(std::size_t c, std::uint32_t index) noexcept {
     return block;
 }
 
-// Of a block with free chunks only.
+// The head of a block in which all chunks are free.
 Block LpHeap::head_of(std::size_t c, std::uint32_t index) noexcept {
     Block head{this,
                0,
@@ -385,14 +388,15 @@ void LpHeap::free_small(Block& block, unsigned chunk) noexcept {
     Bin& bin = all->bins()[all->bin_of_class[block.small_class] - 1];
     if (block.free_mask == 0) {
         set_vacancy(bin, block.index, true);
-        // With no current block known, only what lies at or below the search is sure to be lowest.
+        // If no current block is known, all blocks below search_from are full. So this block is
+        // certain to be the lowest with a free chunk only if its index is at most search_from.
         if (bin.current != nullptr ? block.index < bin.current->index
                                    : block.index <= bin.search_from)
             bin.current = &block;
     }
     block.free_mask |= std::uint64_t{1} << chunk;
     if (block.free_mask != block.full_mask() || block.index + 1 != bin.used) return;
-    // Snapshots need not visit the empty blocks at the end.
+    // Snapshots do not visit the empty blocks at the end.
     const std::uint32_t used_min = bin.current != nullptr ? bin.current->index + 1 : 0;
     while (bin.used > used_min) {
         const Block& last = *bin.block(bin.used - 1);
@@ -434,7 +438,7 @@ void LpHeap::validate() const {
     std::size_t units = 0;
     Bin lone;
     for (const Bin& bin : bins(lone)) {
-        if (bin.count == 0) continue;  // no room was left for its first block
+        if (bin.count == 0) continue;  // the slot had no room for its first block
         const std::size_t c = bin.block(0)->small_class;
         if (Tables* const all = tables()) NW_CHECK(&all->bins()[all->bin_of_class[c] - 1] == &bin);
         NW_CHECK(bin.count <= bin.capacity);

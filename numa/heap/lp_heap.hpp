@@ -1,25 +1,26 @@
-// One LP's recoverable heap: ordinary malloc semantics, and snapshots that copy only what is in
-// use. After DyMeLoR (Toccaceli, Quaglia: "DyMeLoR: Dynamic Memory Logger and Restorer Library for
-// Optimistic Simulation Objects with Generic Memory Layout", PADS 2008): size classes, bitmaps.
+// The recoverable heap of one LP. It has the semantics of malloc, and its snapshots copy only the
+// chunks in use. After DyMeLoR (Toccaceli, Quaglia: "DyMeLoR: Dynamic Memory Logger and Restorer
+// Library for Optimistic Simulation Objects with Generic Memory Layout", PADS 2008): size classes,
+// bitmaps.
 //
-// Small chunks (≤ 8 KiB) live in blocks of up to 64 with one 64-bit mask in the block's head; the
-// blocks of a size class form a bin, in which block j holds more the larger j is, from 128 bytes
-// on, but for the first, which may be smaller. Larger chunks have a block each. A heap with one block
-// of small chunks, as most LPs have where there are very many, is that block and 16 bytes; the tables of
-// bins and of large chunks are made when there is more.
+// Small chunks (≤ 8 KiB) are in blocks of up to 64 chunks, with one 64-bit mask in the block's
+// head. The blocks of a size class form a bin. Block j of a bin has about 128 · 2^j bytes; the
+// first block may be smaller. Each larger chunk has a separate block. In models with very many LPs,
+// most LPs have one block of small chunks. Such a heap consists of this block and 16 bytes; the
+// tables of bins and of large chunks are made when the heap needs more.
 //
-// The policy is canonical: the lowest free chunk of the lowest block of the class that has one.
-// What allocate() returns is thus a function of the masks alone, and blocks never leave the LP: so
-// after restore() the same calls get the same addresses as they did the first time, and there is
-// no hint or list to save with a snapshot. Within one size class a later block has the higher
-// address, unless the group's slot runs full. (Across classes the order of addresses depends on
-// which class grew first, undone growth included: a model must not order objects of different sizes
-// by address. Nor by address at all with --memory libc.)
+// The policy is canonical: an allocation takes the lowest free chunk of the lowest block of the
+// class that has a free chunk. So the result of allocate() follows from the masks alone. Blocks
+// never leave their LP. Therefore, after restore(), the same calls return the same addresses as the
+// first time, and a snapshot contains no hint or list. Within one size class a later block has a
+// higher address, unless the group's slot runs full. Across classes, the order of addresses depends
+// on which class grew first, and growth that was rolled back counts. So a model must not order
+// objects of different sizes by address, and with --memory libc no objects at all.
 //
-// Memory an LP has freed is kept for it; only the pages of large blocks go back to the kernel once
-// more than 1 MiB of them is free.
+// Memory that an LP has freed stays with the LP. Only free large blocks in separate segments return
+// their pages to the kernel, beyond 1 MiB of them per LP.
 //
-// One owner thread: that of the LP's group. Safe to call with this heap or none current.
+// Thread: the owner of the LP's group. The functions may be called with this heap current, or none.
 #pragma once
 
 #include <array>
@@ -36,14 +37,14 @@
 
 namespace nw {
 
-// The blocks of one size class. Blocks [used, count) are empty; current is the lowest block
-// with a free chunk, or null when no block below `search_from` has one and the rest is unknown.
-// current != null ⇒ current->index < used.
+// The blocks of one size class. Blocks [used, count) are empty. `current` is the lowest block with
+// a free chunk. If it is null, no block below `search_from` has a free chunk, and the other blocks
+// have not been searched. current != null ⇒ current->index < used.
 struct LpHeap::Bin {
     union {
-        Block* only;     // capacity == 1
-        Block** blocks;  // capacity pointers, then ⌈capacity/64⌉ words: bit j set iff block j
-                         // has a free chunk
+        Block* only;  // capacity == 1
+        Block** blocks;  // `capacity` pointers, then ⌈capacity/64⌉ words: bit j set iff block j has
+                         // a free chunk
     };
     Block* current;
     std::uint32_t count;
@@ -57,13 +58,13 @@ struct LpHeap::Bin {
     }
 };
 
-// Platform memory; all but the bins, in order of first use, which follow.
+// In platform memory. The bins follow the object, in the order of their first use.
 struct LpHeap::Tables {
-    LargeBlocks* large;        // platform memory; null until a large chunk is asked for
-    std::uint32_t used_units;  // of 16 bytes, in small chunks
+    LargeBlocks* large;        // in platform memory; null until the first request for a large chunk
+    std::uint32_t used_units;  // in small chunks; a unit has 16 bytes
     std::uint8_t bin_count;
     std::uint8_t bin_capacity;
-    std::array<std::uint8_t, small_class_count> bin_of_class;  // 1 + its index, 0: none
+    std::array<std::uint8_t, small_class_count> bin_of_class;  // index of the bin + 1; 0: none
 
     Bin* bins() noexcept { return reinterpret_cast<Bin*>(this + 1); }
     static constexpr std::size_t bytes(std::size_t bins) noexcept {
@@ -91,7 +92,7 @@ inline void* LpHeap::take_chunk(Block& block, std::size_t c) noexcept {
     return chunk;
 }
 
-// Requires: there are no tables, and the block is the only one.
+// Requires: there are no tables, and the block is the heap's only block.
 inline void* LpHeap::take_from(Block& block, std::size_t c) noexcept {
     blocks_ += chunk_in_use;
     return take_chunk(block, c);

@@ -1,4 +1,5 @@
-// LpHeap (lp_heap.hpp) for those who hold one and allocate nothing: without what its inline functions need.
+// The class LpHeap (lp_heap.hpp) without its inline functions and their includes. For code that
+// holds a heap and does not allocate from it.
 #pragma once
 
 #include <cstddef>
@@ -17,74 +18,83 @@ struct Snapshot;
 
 class LpHeap {
   public:
-    // It must stand in memory of the group, and stay there as long as that is.
+    // Requires: the object lies in memory of the group, and stays at its address as long as this
+    // memory exists.
     explicit LpHeap(GroupMemory& group) noexcept
         : group_(reinterpret_cast<std::uintptr_t>(&group)) {}
     LpHeap(const LpHeap&) = delete;
     LpHeap& operator=(const LpHeap&) = delete;
 
-    // All return nullptr when the group's slot is full. Addresses are multiples of 16.
+    // allocate(), allocate_aligned(), allocate_zeroed() and reallocate() return nullptr when the
+    // group's slot is full. Addresses are multiples of 16.
     inline void* allocate(std::size_t bytes) noexcept;  // in lp_heap.hpp
-    // Requires: alignment a power of two. nullptr, too, if it is above 32 KiB.
+    // Returns nullptr also if the alignment is above 32 KiB. Requires: alignment is a power of two.
     void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept;
     void* allocate_zeroed(std::size_t bytes) noexcept;
-    // Requires: check(address) == HeapFault::none. nullptr leaves the old chunk as it was.
+    // If nullptr is returned, the old chunk is unchanged.
+    // Requires: check(address) == HeapFault::none.
     void* reallocate(void* address, std::size_t bytes) noexcept;
 
-    // Refuses, and changes nothing, unless check(address) is `none`.
+    // If check(address) is not `none`, returns this fault and changes nothing.
     [[nodiscard]] HeapFault free(void* address) noexcept;
 
-    // What free(address) would say.
+    // The result that free(address) would have.
     HeapFault check(const void* address) const noexcept;
-    // The chunk in use that the address lies in; the fault is free()'s, but that the address need not
-    // be the chunk's beginning. Of a large chunk only the first 64 KiB are recognised.
+    // Finds the chunk in use that contains the address. The faults are those of free(), except that
+    // the address may be anywhere in the chunk. In a large chunk only the first 64 KiB are
+    // recognized.
     HeapFault find_chunk(const void* address, std::span<std::byte>& chunk) const noexcept;
     inline bool owns(const void* address) const noexcept;  // in lp_heap.hpp
     // Requires: owns(address).
     std::size_t usable_size(const void* address) const noexcept;
 
-    // The heap whose block the address lies in; nullptr if it is no LP's memory. Any thread.
+    // The heap whose block contains the address; nullptr if the address is not in memory of an LP.
+    // Thread: any.
     static LpHeap* owner_of(const void* address) noexcept;
 
-    // Bytes in allocated chunks (small ones in their class's size, large ones as asked for).
+    // Bytes in allocated chunks. Small chunks count with the size of their class, large chunks with
+    // the requested size.
     std::size_t used_bytes() const noexcept;
 
     // --- snapshots; call in platform mode ---
 
-    // Size of the buffer that take() would need now, without pieces of large chunks. Cost: O(size classes
-    // and large chunks in use).
+    // The size of the buffer that take() would allocate now, without the pieces of large chunks.
+    // Cost: O(size classes and large chunks in use).
     std::size_t snapshot_bytes() const noexcept;
-    // Large chunks share what is as it was in `previous`, an older snapshot of this heap, with it (piece.hpp).
-    // Throws std::bad_alloc. Cost: a copy of the chunks in use, or a comparison, and 8 bytes a block.
+    // The snapshot shares equal pieces of large chunks with `previous`, an older snapshot of this
+    // heap (piece.hpp). Throws std::bad_alloc.
+    // Cost: a copy or a comparison of the chunks in use, and 8 bytes per block.
     Snapshot* take(PlatformHeap& memory, Snapshot* previous = nullptr);
-    // Ensures: contents and allocation state are those at take(); equals(snapshot).
-    // Requires: the snapshot is of this heap. It stays valid.
+    // Ensures: contents and allocation state are as they were at take(); equals(snapshot).
+    // Requires: the snapshot is of this heap. The snapshot stays valid.
     void restore(const Snapshot& snapshot) noexcept;
     bool equals(const Snapshot& snapshot) const noexcept;
-    // Others that share something with it stay valid.
+    // Snapshots that share pieces with it stay valid.
     static void drop(Snapshot* snapshot, PlatformHeap& memory) noexcept;
-    // Calls visit(address, bytes, saved bytes) for every chunk that was in use at take(). The saved bytes
-    // may be gone when it returns.
+    // Calls visit(address, bytes, saved bytes) for every chunk that was in use at take(). The saved
+    // bytes are valid only during the call.
     using VisitSaved = std::function<void(const std::byte*, std::size_t, const std::byte*)>;
     void for_each_saved_chunk(const Snapshot& snapshot, const VisitSaved& visit) const;
 
     // Calls visit(address, bytes) for every chunk in use, in no particular order.
     void for_each_chunk(const std::function<void(std::byte*, std::size_t)>& visit) const;
 
-    // The heap's bytes were brought back at their old place (group_image.hpp): this is its group now.
+    // Sets the heap's group. Called after the heap's bytes were restored at their old address
+    // (group_image.hpp).
     void adopt(GroupMemory& group) noexcept {
         group_ = reinterpret_cast<std::uintptr_t>(&group) | (group_ & zero_fill_bit);
     }
 
-    // Fresh chunks are filled with zeros from now on, so that executing an event again leaves
-    // equal bytes even where the model writes none (for --check-rollback).
+    // From now on, new chunks are filled with zeros. Then executing an event again leaves equal
+    // bytes, even in bytes that the model does not write (for --check-rollback).
     void set_zero_fill() noexcept { group_ |= zero_fill_bit; }
 
-    // Whether a handler has written past a block into the head of another one. Only a handler that runs out of order, or
-    // one that is wrong, does so. Cost: a comparison for each block.
+    // True if a handler has written past a block into the head of another block of this LP. This
+    // happens only if a handler runs out of order, or has a bug. Cost: one comparison per block.
     bool has_broken_heads() const noexcept;
-    // Writes the heads of all blocks anew; what they said about free chunks stays as far as it can be true. The one block
-    // of a heap without tables is behind no other block of its LP, and is not looked at.
+    // Writes the heads of all blocks anew. Masks of free chunks are kept, limited to chunks that
+    // exist. A heap without tables is not checked, because no other block of the LP precedes its
+    // only block.
     void mend_heads() noexcept;
 
     void validate() const;
@@ -104,13 +114,13 @@ class LpHeap {
     static void block_became_full(Bin& bin, Block& block) noexcept;
     static void set_vacancy(Bin& bin, std::uint32_t j, bool vacant) noexcept;
     static bool find_vacancy(Bin& bin) noexcept;
-    // All bins. Without tables it is `lone`, which becomes what the only block's would be.
+    // All bins. Without tables this is `lone`, which is set to describe the heap's only block.
     std::span<Bin> bins(Bin& lone) const noexcept;
     GroupMemory& group() const noexcept {
         return *reinterpret_cast<GroupMemory*>(group_ & ~zero_fill_bit);
     }
     bool fills_with_zeros() const noexcept { return (group_ & zero_fill_bit) != 0; }
-    // Null while one block of small chunks, or none, is all there is.
+    // Null if the heap has no large chunks and at most one block of small chunks.
     Tables* tables() const noexcept {
         return (blocks_ & tables_bit) != 0 ? reinterpret_cast<Tables*>(blocks_ - tables_bit)
                                            : nullptr;
@@ -118,10 +128,10 @@ class LpHeap {
     // Requires: there are no tables.
     Block* only() const noexcept { return reinterpret_cast<Block*>(blocks_ & ~chunks_in_use); }
     inline LargeBlocks* large() const noexcept;
-    // Of 16 bytes, in small chunks.
+    // Units of 16 bytes in small chunks.
     std::uint32_t used_units() const noexcept;
     std::size_t snapshot_bytes(std::span<const Bin> all, std::uint32_t units) const noexcept;
-    // Throw std::bad_alloc.
+    // make_tables(), bin_for() and add_block() throw std::bad_alloc.
     Tables& make_tables(std::size_t bin_capacity);
     Bin& bin_for(Tables*& all, std::size_t c);
     Block* new_block(std::size_t c, std::uint32_t index) noexcept;
@@ -131,14 +141,17 @@ class LpHeap {
     void restore_bin(Bin& bin, std::uint32_t used, const std::byte*& image) noexcept;
     PlatformHeap& platform() const noexcept;
 
-    // Two pointers, each with bits that say something of their own: every LP has this in its record.
+    // Two pointers whose low bits contain flags and a count. They are packed because every LP's
+    // record contains them.
     static constexpr std::uintptr_t zero_fill_bit = 1;
     static constexpr std::uintptr_t tables_bit = 1;
-    static constexpr std::uintptr_t chunk_in_use = 2;  // times how many of the only block are
+    static constexpr std::uintptr_t chunk_in_use = 2;  // times the number of chunks in use in the
+                                                       // only block
     static constexpr std::uintptr_t chunks_in_use = 62;
 
-    std::uintptr_t group_;  // GroupMemory
-    // The only Block, of small chunks, or null; with tables_bit, Tables.
+    std::uintptr_t group_;  // pointer to GroupMemory, and zero_fill_bit
+    // With tables_bit: pointer to Tables. Else: pointer to the only block of small chunks, or null,
+    // and the number of its chunks in use.
     std::uintptr_t blocks_ = 0;
 };
 static_assert(sizeof(LpHeap) == 16);

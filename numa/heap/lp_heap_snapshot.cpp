@@ -1,5 +1,6 @@
-// Snapshots of an LP's heap: take, restore, compare. All three walk the same layout (snapshot.hpp)
-// in the same order; they differ in what they do with each run of chunks in use.
+// Snapshots of an LP's heap: take, restore and compare. The three operations traverse the same
+// layout (snapshot.hpp) in the same order; they differ in the treatment of each run of chunks in
+// use.
 #include <cstring>
 
 #include "base/meter_marks.hpp"
@@ -12,8 +13,8 @@ namespace {
 
 constexpr std::size_t bin_table_bytes(std::size_t bins) noexcept { return (bins * 4 + 7) / 8 * 8; }
 
-// Small states are most states: whole 16-byte steps in line beat a call. Both ends are multiples
-// of 8; `bytes` is a multiple of 16.
+// Most states are small, so steps of 16 bytes in line are faster than a call of memcpy. Both
+// addresses are multiples of 8; `bytes` is a multiple of 16.
 inline void copy_chunks(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     if (bytes > 128) {
         std::memcpy(to, from, bytes);
@@ -22,7 +23,8 @@ inline void copy_chunks(std::byte* to, const std::byte* from, std::size_t bytes)
     for (std::size_t i = 0; i < bytes; i += 16) std::memcpy(to + i, from + i, 16);
 }
 
-// Calls visit(offset, bytes) for each run of neighbouring chunks in `used`, until one says false.
+// Calls visit(offset, bytes) for each run of adjacent chunks in `used`, until visit() returns
+// false.
 template <class Visit>
 inline bool for_each_run(std::uint64_t used, std::size_t chunk_bytes, Visit visit) noexcept {
     while (used != 0) {
@@ -115,7 +117,8 @@ void LpHeap::restore(const Snapshot& snapshot) noexcept {
     if (large() != nullptr) large()->restore_images(group().spans(), snapshot);
 }
 
-// `used` blocks come from the image; what lies behind them was first used later and is empty again.
+// Restores the first `used` blocks from the image. The other blocks were first used later, and
+// become empty.
 void LpHeap::restore_bin(Bin& bin, std::uint32_t used, const std::byte*& image) noexcept {
     bin.current = nullptr;
     bin.search_from = used;
@@ -161,7 +164,7 @@ bool LpHeap::equals(const Snapshot& snapshot) const noexcept {
             if (!same) return false;
         }
     }
-    // Equal masks there and an equal total: what lies in no block of the snapshot is empty.
+    // The masks of these blocks are equal, and so is the total. So all other blocks are empty.
     if (large() == nullptr) return snapshot.large_count == 0;
     return large()->equals_images(snapshot);
 }

@@ -1,8 +1,9 @@
-// What snapshots keep of large chunks: pieces of a page, each held by all snapshots of the LP in which these
-// bytes are the same. So a state that is large and changes little is saved by comparison with the last
-// saved one: of what has not changed, and of what is zero or was never touched, nothing is copied.
+// Snapshots store large chunks in pieces of a page. Consecutive snapshots of an LP share a piece if
+// its bytes have not changed. So a large state that changes little is saved by comparison with the
+// previous snapshot: unchanged pieces are not copied, and neither are pieces that contain only
+// zeros or were never touched.
 //
-// Platform memory. Thread: the owner of the group.
+// The pieces lie in platform memory. Thread: the owner of the group.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 namespace nw {
 
-// Its bytes follow. None at all, a null pointer, stands for zeros.
+// The header of a piece; the bytes follow it. A null pointer represents a piece of zeros.
 struct alignas(16) Piece {
     std::uint64_t holders;
 
@@ -24,14 +25,14 @@ struct alignas(16) Piece {
     }
 };
 
-// With the head exactly a page: what is larger than 1 KiB is rounded up by the platform heap.
+// With its header a piece has exactly one page. The platform heap would round up another size.
 inline constexpr std::size_t piece_bytes_max = page_bytes - sizeof(Piece);
 
 constexpr std::size_t piece_count(std::size_t chunk_bytes) noexcept {
     return (chunk_bytes + piece_bytes_max - 1) / piece_bytes_max;
 }
 
-// The part of a chunk that is its i-th piece.
+// The i-th piece of a chunk.
 template <class Byte>
 std::span<Byte> piece_of(std::span<Byte> chunk, std::size_t i) noexcept {
     const std::size_t begin = i * piece_bytes_max;
@@ -41,14 +42,14 @@ std::span<Byte> piece_of(std::span<Byte> chunk, std::size_t i) noexcept {
 // Requires: bytes.size() ≤ page_bytes.
 bool is_zero(std::span<const std::byte> bytes) noexcept;
 
-// A piece with these bytes: `known` if they are its own, else a new one. Throws PlatformOutOfMemory.
-// Requires: `known` is null or as long as `bytes`.
+// Returns a piece with these bytes: `known` if its bytes are equal, else a new piece.
+// Requires: `known` is null or as long as `bytes`. Throws PlatformOutOfMemory.
 Piece* hold_piece(std::span<const std::byte> bytes, Piece* known, PlatformHeap& memory);
-// `bytes` as for hold_piece().
+// `bytes` is the length that was passed to hold_piece().
 void release_piece(Piece* piece, std::size_t bytes, PlatformHeap& memory) noexcept;
 
 bool equals_piece(std::span<const std::byte> bytes, const Piece* piece) noexcept;
-// Writes nothing where the bytes are the piece's already.
+// Does not write if the bytes are already equal.
 void restore_piece(std::span<std::byte> bytes, const Piece* piece) noexcept;
 
 }  // namespace nw

@@ -11,7 +11,8 @@
 namespace nw {
 namespace {
 
-// Perhaps on behalf of a handler, whose LP's memory is gone by the time somebody reads it.
+// The caller may run on behalf of a handler. The exception is made in platform mode, because the
+// memory of the handler's LP may be gone when the exception is read.
 [[noreturn, gnu::cold]] void throw_out_of_memory() {
     const PlatformScope platform;
     throw PlatformOutOfMemory();
@@ -63,7 +64,8 @@ void* PlatformHeap::cut(std::size_t bytes) {
         if (part != nullptr) return part;
     }
     if (static_cast<std::size_t>(bump_end_ - bump_) < bytes && !take_spare(bytes)) {
-        // A large chunk gets a segment to itself rather than the rest of this one being lost.
+        // A chunk of more than a quarter of refill_bytes_ gets a separate segment. The rest of the
+        // current segment stays in use.
         const bool alone = bytes * 4 > refill_bytes_;
         const std::size_t segment_bytes = alone ? bytes : refill_bytes_;
         void* const segment = segments_.allocate_segment(segment_bytes, SegmentKind::platform);
@@ -84,8 +86,9 @@ void PlatformHeap::save(Packer& out) const { visit_parts(out, *this); }
 
 void PlatformHeap::load(Unpacker& in) { visit_parts(in, *this); }
 
-// Every free piece lies in a segment and none twice, and with what is live they are not more than
-// there is. (They may be less: what a large segment's last page has left over is lost.)
+// Every free range lies in a segment, and no two ranges overlap. Live and free bytes together are
+// at most the bytes of the segments. They may be less, because the rest of the last page of a
+// separate segment is not used.
 void PlatformHeap::validate() const {
     const PlatformScope platform;
     std::vector<Range> segments;
@@ -108,7 +111,7 @@ void PlatformHeap::validate() const {
         const Range& segment = *(after - 1);
         NW_CHECK(base + bytes <= segment.base + segment.bytes);
         free.push_back({base, bytes});
-        NW_CHECK(free.size() <= segment_bytes / alignment);  // a list that ends in itself
+        NW_CHECK(free.size() <= segment_bytes / alignment);  // else a list contains a cycle
     };
     if (bump_ != bump_end_) add(bump_, static_cast<std::size_t>(bump_end_ - bump_));
     std::size_t spare_bytes = 0;

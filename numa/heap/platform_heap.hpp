@@ -1,15 +1,17 @@
-// A group's memory for what the engine itself keeps: events, history, sent records, snapshots. Not
-// recoverable, no locks: one owner thread, which hands the whole group over when it moves.
+// A group's memory for the data of the engine: events, history, sent records, snapshots. It is not
+// recoverable and has no locks. Thread: one owner, which passes the whole heap on when the group
+// moves.
 //
-// Size classes are multiples of 64 bytes up to 1 KiB, then four steps a doubling up to 1 MiB; every
-// address is a multiple of 64. Freed chunks wait in a last-in-first-out list a class (the next one
-// to be used is the one in the cache); fresh ones are cut from a segment that doubles with the
-// group's size. More than 1 MiB is a segment of its own, given back when freed.
+// Size classes are multiples of 64 bytes up to 1 KiB, then four steps per doubling up to 1 MiB.
+// Every address is a multiple of 64. Each class has a last-in-first-out list of free chunks, so
+// that the next chunk is probably in the cache. New chunks are cut from a segment; the size of
+// segments doubles as the group grows. A request of more than 1 MiB gets a separate segment, which
+// free() releases.
 //
-// A chunk keeps its class: a group whose demand wanders through many classes keeps the peak of each.
-// That is different where memory is short (platform_heap_release.cpp): then a free chunk of a larger
-// class is split before fresh memory is taken, and release_free_pages() joins free neighbours and
-// gives whole pages back.
+// A chunk keeps its class: a group that uses many classes one after another keeps the peak of each.
+// This changes where memory is short (platform_heap_release.cpp): then a free chunk of a larger
+// class is split before fresh memory is taken, and release_free_pages() joins free neighbors and
+// returns whole pages to the kernel.
 #pragma once
 
 #include <array>
@@ -28,7 +30,7 @@ class Packer;
 class SegmentTable;
 class Unpacker;
 
-// The engine itself gets no more memory: the end of the run, whatever the model was doing.
+// The engine itself gets no more memory. The run ends, independent of the model's actions.
 class PlatformOutOfMemory : public std::bad_alloc {};
 
 class PlatformHeap {
@@ -56,8 +58,8 @@ class PlatformHeap {
         return allocate_slow(bytes);
     }
 
-    // Requires: address came from allocate(b) with the same class as `bytes` (b itself, or what
-    // chunk_bytes(b) says).
+    // Requires: `address` came from allocate(b), where b has the same class as `bytes` (for example
+    // b itself, or chunk_bytes(b)).
     void free(void* address, std::size_t bytes) noexcept {
         if (bytes <= small_max) [[likely]] {
             const std::size_t c = (bytes + (alignment - 1)) / alignment;
@@ -70,7 +72,7 @@ class PlatformHeap {
         free_slow(address, bytes);
     }
 
-    // What a request of `bytes` really occupies.
+    // The bytes that a request of `bytes` occupies.
     static constexpr std::size_t chunk_bytes(std::size_t bytes) noexcept {
         if (bytes <= small_max) return (bytes + (alignment - 1)) / alignment * alignment;
         if (bytes > chunk_max) return (bytes + (page_bytes - 1)) / page_bytes * page_bytes;
@@ -81,30 +83,34 @@ class PlatformHeap {
     // Bytes allocated and not freed, in whole chunks.
     std::size_t live_bytes() const noexcept { return live_bytes_; }
 
-    // Bytes of the segments that chunks are cut from, in use or not.
+    // Bytes of all segments of this heap, used or not.
     std::size_t held_bytes() const noexcept { return held_bytes_; }
 
-    // Bytes that were in use and wait in the lists: memory that costs nothing to use.
+    // Bytes of chunks that were used and are in the free lists. They can be used again at no cost.
     std::size_t free_bytes() const noexcept {
         const std::size_t fresh = static_cast<std::size_t>(bump_end_ - bump_) + spare_bytes_;
         return held_bytes_ - live_bytes_ - fresh;
     }
 
-    // Joins free neighbours, and gives back the pages in which nothing is live. Returns their bytes.
-    // Cost: a cache miss for each free chunk, a system call for each run of pages.
+    // Joins free neighbors, and returns to the kernel the pages without live chunks. Returns their
+    // bytes.
+    // Cost: a cache miss per free chunk, a system call per run of pages.
     std::size_t release_free_pages();
 
-    // Gives back the pages that were never asked for, of which huge ones hold some.
+    // Returns to the kernel the pages from which no chunk was cut yet. Some of them can be resident
+    // as parts of huge pages.
     void discard_fresh() noexcept;
 
-    // Adds to the part of live_bytes() that is histories of LPs. The owner counts it for the report of
-    // memory by kind, since all chunks look alike from here.
+    // Adds to the part of live_bytes() that is histories of LPs. The caller, which is the owner,
+    // counts them for the report of memory by kind, because the heap cannot distinguish chunks by
+    // use.
     void count_history(std::ptrdiff_t bytes) noexcept {
         history_bytes_ += static_cast<std::size_t>(bytes);
     }
     std::size_t history_bytes() const noexcept { return history_bytes_; }
 
-    // What the heap knows of its segments; the chunks and their lists are in those. See group_image.hpp.
+    // The state of the heap outside of its segments. The segments contain the chunks and their
+    // lists. See group_image.hpp.
     void save(Packer& out) const;
     void load(Unpacker& in);
 
@@ -115,7 +121,8 @@ class PlatformHeap {
     struct Chunk {
         Chunk* next;
     };
-    // Whole pages that were given back or never used: as good as a fresh segment.
+    // Whole pages that were returned to the kernel or never used. They can be cut like a fresh
+    // segment.
     struct Range {
         std::byte* base;
         std::size_t bytes;
@@ -147,12 +154,12 @@ class PlatformHeap {
     static std::size_t bytes_of_class(std::size_t c) noexcept;
 
     std::array<Chunk*, classes> free_{};
-    std::byte* bump_ = nullptr;  // [bump_, bump_end_) is fresh
+    std::byte* bump_ = nullptr;  // chunks are cut from [bump_, bump_end_)
     std::byte* bump_end_ = nullptr;
     std::size_t refill_bytes_ = 4 * page_bytes;
     std::size_t live_bytes_ = 0;
     std::size_t held_bytes_ = 0;
-    std::vector<Range> spare_;  // libc's memory
+    std::vector<Range> spare_;  // in memory of libc
     std::size_t spare_bytes_ = 0;
     std::size_t history_bytes_ = 0;
     SegmentTable& segments_;

@@ -1,10 +1,10 @@
-// PlatformHeap where memory is short: free chunks are split, and joined, and whole pages without a
-// live chunk go back to the kernel.
+// PlatformHeap where memory is short: free chunks are split or joined, and whole pages without a
+// live chunk return to the kernel.
 //
-// Every address and size is a multiple of 64, so any piece of memory can be cut into chunks. What
-// the heap lacks for joining them is an order by address: it knows its free chunks by lists only. So
-// release_free_pages() enters them into a map of one bit for each 64 bytes, in which a page is one
-// word, and makes the lists anew from the runs of ones.
+// Every address and size is a multiple of 64, so any range can be cut into chunks. Joining chunks
+// needs their order by address, but the heap has only lists of free chunks. So release_free_pages()
+// marks all free chunks in a bit map. The map has one bit for each 64 bytes, and one word for each
+// page. Then the function makes new lists from the runs of ones.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -31,7 +31,7 @@ class PlatformHeap::FreeMap {
     struct Part {  // a segment
         std::byte* base;
         std::byte* end;
-        std::size_t first;  // its first page's word
+        std::size_t first;  // word of its first page
     };
 
     explicit FreeMap(std::span<const Segment> segments) {
@@ -47,7 +47,7 @@ class PlatformHeap::FreeMap {
         words_.resize(pages);
     }
 
-    // Requires: [begin, end) lies in one segment, in steps of 64 bytes.
+    // Requires: [begin, end) lies in one segment, and both are multiples of 64.
     void mark(const std::byte* begin, const std::byte* end) noexcept {
         while (begin != end) {
             const std::size_t from = page_offset(begin) / alignment;
@@ -63,10 +63,10 @@ class PlatformHeap::FreeMap {
         return std::all_of(first, first + pages, [](std::uint64_t w) { return w == all_free; });
     }
 
-    // Calls visit(begin, end) for each longest stretch of free memory, lowest first.
+    // Calls visit(begin, end) for each maximal run of free memory, lowest first.
     template <class Visit>
     void for_each_run(const Part& part, Visit visit) const {
-        std::byte* begin = nullptr;  // of the run at hand
+        std::byte* begin = nullptr;  // of the current run; null: none
         const std::uint64_t* word = words_.data() + part.first;
         for (std::byte* page = part.base; page != part.end; page += page_bytes, ++word) {
             for (int bit = 0; bit < 64;) {
@@ -93,7 +93,7 @@ class PlatformHeap::FreeMap {
     }
 
     static constexpr Part nowhere{nullptr, nullptr, 0};
-    std::vector<Part> parts_;  // by address
+    std::vector<Part> parts_;  // ordered by address
     std::vector<std::uint64_t> words_;
     const Part* last_ = &nowhere;
 };
@@ -141,7 +141,7 @@ std::size_t PlatformHeap::release_free_pages() {
     return held_before - held_bytes_ + spare_bytes_ - spare_before;
 }
 
-// Whole pages to the kernel, the rest to the lists.
+// Returns whole pages to the kernel and puts the rest into the free lists.
 void PlatformHeap::give_back(std::byte* begin, std::byte* end) {
     std::byte* const pages = begin + (page_bytes - page_offset(begin)) % page_bytes;
     std::byte* const pages_end = end - page_offset(end);
@@ -170,7 +170,8 @@ void PlatformHeap::put_back(std::byte* begin, std::byte* end) noexcept {
     }
 }
 
-// A part of the smallest free chunk that is too large, or null.
+// Splits a free chunk of the next larger class that has one. Returns its first part, or null if
+// there is no larger chunk.
 void* PlatformHeap::split_larger(std::size_t bytes) noexcept {
     for (std::size_t c = class_of(bytes) + 1; c < classes; ++c) {
         Chunk* const chunk = free_[c];
@@ -183,7 +184,8 @@ void* PlatformHeap::split_larger(std::size_t bytes) noexcept {
     return nullptr;
 }
 
-// Pages that were given back are cut before new segments are asked for.
+// Takes pages that were returned to the kernel, if a range of at least `bytes` is among the last
+// `looks_max` ranges. Avoids a new segment.
 bool PlatformHeap::take_spare(std::size_t bytes) {
     constexpr std::size_t looks_max = 8;
     for (std::size_t i = spare_.size(); i != 0 && i + looks_max > spare_.size(); --i) {
@@ -200,7 +202,8 @@ bool PlatformHeap::take_spare(std::size_t bytes) {
     return false;
 }
 
-// What is left of the pages being cut, when others take their place.
+// Stores the rest of [bump_, bump_end_) in spare_ and in the lists, before another range replaces
+// it.
 void PlatformHeap::keep_rest() {
     const PlatformScope platform;
     std::byte* const pages = bump_ + (page_bytes - page_offset(bump_)) % page_bytes;

@@ -1,6 +1,7 @@
-// The bytes of one LP's state at one moment: which chunks were in use, and what was in them. One
-// contiguous buffer of platform memory, but for the pieces of large chunks, which it holds together with
-// other snapshots of the LP (piece.hpp). Made, brought back and dropped by LpHeap.
+// The bytes of one LP's state at one moment: which chunks were in use, and their contents. A
+// snapshot is one contiguous buffer of platform memory. Only the pieces of large chunks are outside
+// of it, because snapshots of the LP share them (piece.hpp). LpHeap takes, restores and drops
+// snapshots.
 //
 //     Snapshot | blocks in use of each bin (32 bit, padded to 8 bytes)
 //              | per bin, per block: free mask, the chunks in use
@@ -17,7 +18,7 @@ namespace nw {
 struct Snapshot {
     std::uint64_t bytes;  // of the whole buffer
     std::uint64_t large_offset;
-    std::uint64_t used_units;  // of 16 bytes, in small chunks
+    std::uint64_t used_units;  // in small chunks; a unit has 16 bytes
     std::uint32_t large_count;
     std::uint32_t bin_count;
 
@@ -40,7 +41,7 @@ struct Snapshot {
         }
     };
 
-    // The first of `large_count`, in the order of their blocks' indices.
+    // The first of `large_count` images, in the order of their blocks' indices.
     LargeImage* large() noexcept {
         return reinterpret_cast<LargeImage*>(reinterpret_cast<std::byte*>(this) + large_offset);
     }

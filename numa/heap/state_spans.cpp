@@ -19,7 +19,8 @@ std::uintptr_t span_address(const void* address) noexcept {
 Block* StateSpans::allocate_block(std::size_t bytes) noexcept {
     const std::size_t wanted = (bytes + unit_bytes - 1) / unit_bytes;
     if (wanted > units - next_unit_) {
-        // The rest of the old span is lost: address space, for its pages were never touched.
+        // The rest of the old span is not used again. This costs only addresses: its pages were
+        // never touched.
         auto* const base = segments_.allocate_segment(span_bytes, SegmentKind::state);
         if (base == nullptr) return nullptr;
         span_ = static_cast<SpanHeader*>(base);
@@ -66,7 +67,8 @@ void StateSpans::validate() const {
         NW_CHECK(magic == (span_magic ^ base));
         const auto& span = *reinterpret_cast<const SpanHeader*>(segment.base);
         has_current |= &span == span_;
-        // Blocks stand one after another behind the table; only the rest of the span is no one's.
+        // Blocks follow one another behind the table; only the rest of the span belongs to no
+        // block.
         bool is_rest = false;
         for (std::size_t unit = 0; unit < units; ++unit) {
             const std::size_t first = span.block_at[unit];
@@ -87,8 +89,8 @@ Block* StateSpans::find(const void* address) noexcept {
     return find_open(address);
 }
 
-// What is freed or asked for may be any address, mail among it, which others are writing just now:
-// whatever is read there is not a span's magic number.
+// The address may be any address that a handler frees. So the 64 KiB may be mail, to which other
+// threads are writing. The value read there is never a span's magic number.
 [[gnu::no_sanitize_thread]] Block* StateSpans::find_open(const void* address) noexcept {
     const std::uintptr_t base = span_address(address);
     std::uint64_t magic = 0;

@@ -1,14 +1,15 @@
-// How the LPs of a group share its state segments: spans of 64 KiB, cut into blocks for one LP and
-// one chunk size each, in the order in which they are asked for. LPs that are built one after the
-// other have their objects side by side; 65,536 small LPs need no page each.
+// The LPs of a group share its state segments: spans of 64 KiB, cut into blocks in the order of the
+// requests. A block belongs to one LP and contains chunks of one size. LPs that are constructed in
+// sequence have adjacent objects, and small LPs share pages.
 //
-// A span begins with a table that gives for each 64 bytes the block they belong to: from any
-// address of a chunk the block, the owner and the chunk's number follow by masking and two loads.
-// A block too large for a span has a segment of its own with the block at the same mask.
+// A span begins with a table that contains, for each 64 bytes, the block to which they belong. So
+// the block, the owner and the number of a chunk follow from any address in the chunk by masking
+// and two loads. A block that is too large for a span has a separate segment, and the same mask
+// finds it.
 //
-// A block stays with its LP until the group ends. That is what makes restoring exact: memory freed
-// after a snapshot is still there, at its address, when the snapshot is brought back.
-// One owner thread.
+// A block stays with its LP until the group ends. This makes restoring exact: memory that was freed
+// after a snapshot still exists, at the same address, when the snapshot is restored.
+// Thread: one owner.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +21,14 @@ namespace nw {
 
 class LpHeap;
 
-// Heads every block. Written by the owner only.
+// The head of every block. Only the owner writes it.
 struct Block {
     LpHeap* owner;
     std::uint64_t free_mask;    // small: bit i set iff chunk i is free; large: 0
     std::uint32_t index;        // in its bin, or in the table of large blocks
     std::uint8_t small_class;   // or large_class
     std::uint8_t chunk_count;   // 1 … 64; large: 1
-    std::uint16_t data_offset;  // of chunk 0 from the block's address
+    std::uint16_t data_offset;  // from the block's address to chunk 0
 
     static constexpr std::uint8_t large_class = 0xFF;
 
@@ -46,8 +47,8 @@ class StateSpans {
     static constexpr std::size_t units = span_bytes / unit_bytes;
 
     struct SpanHeader {
-        std::uint64_t magic;  // tells spans from foreign memory; differs from span to span
-        std::uint16_t block_at[units];  // first unit of the block that unit i belongs to; 0: none
+        std::uint64_t magic;  // distinguishes spans from other memory; different for each span
+        std::uint16_t block_at[units];  // first unit of the block that contains unit i; 0: none
     };
     static constexpr std::size_t header_units = (sizeof(SpanHeader) + unit_bytes - 1) / unit_bytes;
     // The largest block that fits into a span.
@@ -57,34 +58,39 @@ class StateSpans {
     StateSpans(const StateSpans&) = delete;
     StateSpans& operator=(const StateSpans&) = delete;
 
-    // An uninitialised block in a span, at a higher address than every one before it in the same
-    // segment order; nullptr when the slot is full. Requires: bytes ≤ block_bytes_max.
+    // Returns an uninitialized block in a span, or nullptr when the slot is full. The block's
+    // address is higher than the address of every earlier block, as long as the addresses of
+    // segments increase.
+    // Requires: bytes ≤ block_bytes_max.
     Block* allocate_block(std::size_t bytes) noexcept;
-    // A block in a segment of its own. `data_offset` is where its data will begin.
+    // Returns a block in a separate segment, or nullptr when the slot is full. `data_offset` is the
+    // offset of the data from the block's address.
     // Requires: data_offset < span_bytes.
     Block* allocate_segment_block(std::size_t data_offset, std::size_t data_bytes) noexcept;
 
-    // Gives the whole pages inside [data, data + bytes) of a segment block back to the kernel.
+    // Returns to the kernel the whole pages inside [data, data + bytes) of a segment block.
     void discard(std::byte* data, std::size_t bytes) noexcept;
 
-    // The bytes of all blocks; one whose pages were discarded still counts.
+    // The bytes of all blocks, including blocks whose pages were discarded.
     std::size_t used_bytes() const noexcept { return used_bytes_; }
 
-    // The block that the address lies in, or nullptr if it is no LP's memory. For a segment block
-    // only addresses in its first 64 KiB are recognised (a chunk begins nowhere else).
+    // The block that contains the address, or nullptr if the address is not in memory of an LP. In
+    // a segment block, only addresses in its first 64 KiB are recognized (no chunk begins beyond
+    // them).
     // Requires: is_group_memory(address).
     static Block* find(const void* address) noexcept;
-    // The same. Requires moreover: the address's 64 KiB begin with a page that may be looked at.
+    // Like find(). Also requires: the page at the beginning of the address's 64 KiB is readable.
     static Block* find_open(const void* address) noexcept;
 
-    // What is not in the spans themselves. See group_image.hpp.
+    // The state outside of the spans. See group_image.hpp.
     void save(Packer& out) const { visit_parts(out, *this); }
     void load(Unpacker& in) { visit_parts(in, *this); }
 
-    // Every state segment is a span with a table that makes sense, or a block.
+    // Checks that every state segment is a span with a consistent table, or contains one segment
+    // block.
     void validate() const;
 
-    // Where the block of a segment block lies in its segment.
+    // The offset of the block in the segment of a segment block.
     static constexpr std::size_t segment_block_offset = 64;
 
   private:
@@ -96,13 +102,14 @@ class StateSpans {
     }
 
     SegmentTable& segments_;
-    SpanHeader* span_ = nullptr;  // the one being cut
+    SpanHeader* span_ = nullptr;  // the span from which blocks are cut
     std::size_t next_unit_ = units;
     std::size_t used_bytes_ = 0;
 };
 
-// True if the address lies in the region, or in a segment from libc: only then may its 64 KiB be
-// looked at. Safe from any thread, for any address.
+// True if the address lies in the region, or in a segment from libc. Only then may its 64 KiB be
+// read.
+// Thread: any; for any address.
 inline bool is_group_memory(const void* address) noexcept {
     return Region::contains(address) || LibcSegments::contains(address);
 }

@@ -10,8 +10,8 @@
 namespace nw {
 namespace {
 
-// Before the pages of a run: where in the segment it begins, and how many pages it has. The last run
-// of a segment has none.
+// Precedes the pages of a run of pages that are not zero: the index of the first page in the
+// segment, and the number of pages. A run of 0 pages ends the segment.
 struct PageRun {
     std::uint64_t first;
     std::uint64_t pages;

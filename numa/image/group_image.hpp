@@ -1,9 +1,9 @@
-// The memory of a group of LPs as a stream of bytes, and the same memory again in another process: at
-// the same addresses, so that every pointer in it that points into it is right. Pages that are all
-// zero are left out.
+// Writes the memory of a group of LPs as a stream of bytes, and reads it in another process. There
+// it gets the same addresses, so pointers from this memory into itself stay valid. Pages that
+// contain only zeros are left out.
 //
-// The mail of the group is no part of it: nothing must be under way. Nor is where its pages are: who
-// reads them back touches them first, and so has them.
+// The mail of the group is not included: no message may be in flight. The placement of the pages is
+// not included either: the reading thread touches the pages first and so gets them on its node.
 //
 // Thread: the group's owner.
 #pragma once
@@ -21,8 +21,9 @@ using ReadBytes = std::function<void(void* bytes, std::size_t size)>;
 // Requires: the memory comes from a region. Throws what write() throws.
 void write_group_memory(const GroupMemory& memory, const WriteBytes& write);
 
-// What the group had is lost, without any destructor. Heaps of its LPs must be told
-// (LpHeap::adopt). Requires: memory of the same group in a region at the same address with slots of the
+// Replaces the content of `memory`, without calling destructors. Afterwards the caller calls
+// LpHeap::adopt for the heaps of the group's LPs.
+// Requires: the bytes are of the same group, from a region at the same address with slots of the
 // same size. Throws what read() throws, and std::bad_alloc.
 void read_group_memory(GroupMemory& memory, const ReadBytes& read);
 

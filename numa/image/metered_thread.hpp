@@ -1,12 +1,14 @@
-// What a program tells the meter (base/meter_marks.hpp) of itself and its threads.
+// Describes the program and its threads to the meter (base/meter_marks.hpp).
 #pragma once
 
 namespace nw {
 
-// Which addresses are code and constants, of the program and its libraries as they are now. Thread: any.
+// Reports the addresses of code and constants of the program, and of the libraries that are loaded
+// now. Thread: any.
 void announce_program();
 
-// While one lives, this thread is known by its stack; it begins with the phase `set_up`.
+// While an object lives, the meter recognizes this thread by the addresses of its stack. The first
+// phase is `set_up`.
 class MeteredThread {
   public:
     MeteredThread() noexcept;

@@ -15,7 +15,7 @@
 namespace nw {
 namespace {
 
-// The executable is the first that is called, which says that it goes on with no other.
+// The executable is visited first. The return value 1 ends the iteration.
 template <class Visit>
 void visit_executable(Visit visit) noexcept {
     dl_iterate_phdr(
@@ -26,7 +26,8 @@ void visit_executable(Visit visit) noexcept {
         &visit);
 }
 
-// For the main thread the C library reads all mappings of the process, of which each slot may be one.
+// Cost: for the main thread the C library reads all mappings of the process, and each slot may be
+// one.
 AddressRange find_own_stack() noexcept {
     AddressRange stack;
     pthread_attr_t attributes;
@@ -73,7 +74,7 @@ AddressMap::AddressMap(Os& os, std::vector<AddressRange> stacks) : stacks_(std::
     std::sort(program_.begin(), program_.end(), by_address);
     std::sort(other_.begin(), other_.end(), by_address);
     std::sort(stacks_.begin(), stacks_.end(), by_address);
-    // Without the kernel's page for system calls, at the very end of all addresses.
+    // Excludes the kernel's page for system calls, which has the highest address of all.
     constexpr std::uint64_t user_end = std::uint64_t{1} << 47;
     lowest_ = other_.empty() ? 0 : other_.front().begin;
     for (const AddressRange& range : other_)
@@ -91,12 +92,13 @@ bool AddressMap::holds(const std::vector<AddressRange>& ranges, std::uint64_t wo
 PointsTo AddressMap::look_up(std::uint64_t word) const noexcept {
     if (word < lowest_ || word >= highest_) return PointsTo::nothing;
     if (holds(program_, word)) return PointsTo::program;
-    // Without address randomisation libc's heap follows the program: many a number lies there.
+    // Without address randomization, libc's heap follows the program. Many numbers are addresses
+    // there.
     constexpr std::uint64_t numbers_end = std::uint64_t{1} << 32;
     constexpr std::uint64_t head_of_heap = 64;
     if (word < numbers_end && word % alignof(std::uint64_t) != 0) return PointsTo::nothing;
-    // A small number that was written over the lower half of an old pointer. What it would point to is at
-    // most the head of a heap of libc's, which often begins at a multiple of 4 GiB.
+    // Probably a small number that was written over the lower half of an old pointer. As an address
+    // it would be in the first bytes of a heap of libc, which often begins at a multiple of 4 GiB.
     if (word % numbers_end < head_of_heap) return PointsTo::nothing;
     return holds(other_, word) && !holds(stacks_, word) ? PointsTo::other : PointsTo::nothing;
 }
@@ -115,13 +117,13 @@ void for_each_outside_pointer(
 
 namespace {
 
-// Reads what this process has in memory through the kernel: a library may have closed some of its pages,
-// and another thread of one may be writing just now.
+// Reads this process's memory through the kernel, because a library may have made some of its pages
+// inaccessible, and another thread may be writing at the same time.
 class OwnMemory {
   public:
     explicit OwnMemory(Os& os) : os_(os) {}
 
-    // Empty for a page that cannot be read. Valid until the next call.
+    // Returns an empty span for a page that cannot be read. The span is valid until the next call.
     std::span<const std::uint64_t> read(std::uintptr_t address, std::size_t bytes) {
         const std::size_t got =
             os_.read_own_memory(address, words_.data(), std::min(bytes, sizeof words_));

@@ -1,12 +1,13 @@
-// Words in the heaps of LPs that point out of them, as far as one can see from their value: what a
-// run that goes on in another process must mind, where addresses of the program, its data and its
-// libraries may be others.
+// Finds words in the heaps of LPs that point out of the region. A run that continues in another
+// process must handle such words, because the program, its data and its libraries may have other
+// addresses there.
 //
-// A word whose value lies in a mapping of this process outside of the region counts as a pointer. That
-// a number has such a value by chance is possible. What depends on it: a warning, that a group stays on its
-// rank, and that a word which holds what a constructor gave it gets what the constructor gives it now.
+// A word counts as a pointer if its value is in a mapping of this process outside of the region. A
+// number may have such a value by chance. The result is used for three decisions: whether a warning
+// is printed, whether a group must stay on its rank, and whether a word that still has the value
+// from a constructor gets the value from the new constructor call.
 //
-// Thread: any, on heaps that nobody changes.
+// Thread: any, on heaps that do not change meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,13 @@ namespace nw {
 
 class LpHeap;
 
-// A word and what it held when it was looked at.
+// A word, and its value when it was read.
 struct OutsideWord {
     std::uint64_t* where;
     std::uint64_t value;
 };
 
-// The stack of the calling thread; empty if the C library does not know it.
+// The stack of the calling thread; empty if the C library cannot determine it.
 AddressRange own_stack() noexcept;
 
 enum class PointsTo : std::uint8_t {
@@ -36,43 +37,46 @@ enum class PointsTo : std::uint8_t {
     other,    // main()'s stack, libraries, libc's heap
 };
 
-// What is mapped in this process, but for the region, when the map is made.
+// The mappings of this process without the region, at the time of construction.
 class AddressMap {
   public:
-    // Without `stacks`, those of threads that run handlers. Of a handler's own variables nothing is left
-    // when it returns: what looks like a pointer there is bytes that its objects never set.
+    // `stacks` are the stacks of threads that run handlers. Words that point there do not count: a
+    // handler's variables end with the handler, so such a word consists of bytes that its object
+    // never set.
     explicit AddressMap(Os& os, std::vector<AddressRange> stacks = {});
 
     PointsTo look_up(std::uint64_t word) const noexcept;
-    // Where the executable was loaded, less where it was linked to be: 0 if it can be nowhere else.
+    // The difference between the executable's load address and its link address. It is 0 if the
+    // executable is not position-independent.
     static std::uint64_t program_shift() noexcept;
 
   private:
     static bool holds(const std::vector<AddressRange>& ranges, std::uint64_t word) noexcept;
 
-    std::vector<AddressRange> program_;  // all by address
+    std::vector<AddressRange> program_;  // the three lists are sorted by address
     std::vector<AddressRange> other_;
     std::vector<AddressRange> stacks_;
-    std::uint64_t lowest_ = 0;  // of all that is mapped: most words are below or above
+    std::uint64_t lowest_ = 0;  // bounds of all mappings; most words are outside of them
     std::uint64_t highest_ = 0;
 };
 
-// Calls visit(word, points_to) for every word of the heap's chunks that points out.
+// Calls visit(word, points_to) for every word in the heap's chunks that points out of the region.
 void for_each_outside_pointer(
     const LpHeap& heap, const AddressMap& map,
     const std::function<void(std::uint64_t* word, PointsTo points_to)>& visit);
 
-// Words outside that point into the region.
+// Words outside of the region that point into it.
 struct PointersFromOutside {
     std::string holder;  // a library's file, or "the program"
     std::uint64_t words = 0;
 };
-// Looks at the variables of the program and its libraries, and the calling thread's thread_local ones: what
-// a library that was first used in a handler keeps of its LP. Two small numbers side by side may look like
-// an address of the region: what is there before the run is remembered, and does not count.
-// Other threads' variables, and what lies in libc's heap, are not looked at; nothing is without /proc.
-// Thread: one, when there is a region and no LP yet, and again when no LP is left. Cost: reads all of that
-// twice, some milliseconds.
+// Searches the variables of the program and its libraries, and the thread_local variables of the
+// calling thread. This finds memory of LPs that a library kept when it was first used in a handler.
+// Two adjacent small numbers may look like an address of the region. Therefore the constructor
+// records all matches before the run, and found() does not count them. Not searched: thread_local
+// variables of other threads, and libc's heap. Without /proc nothing is searched.
+// Thread: one. The object is made when there is a region and no LP yet; found() is called when no
+// LP is left. Cost: reads all of these variables twice, some milliseconds.
 class OutsideLook {
   public:
     explicit OutsideLook(Os& os);
@@ -80,7 +84,7 @@ class OutsideLook {
 
   private:
     Os& os_;
-    std::vector<OutsideWord> before_;  // by address
+    std::vector<OutsideWord> before_;  // sorted by address
 };
 
 }  // namespace nw

@@ -18,17 +18,18 @@ namespace {
 
 constexpr std::string_view guard_words = "guard variable for ";
 
-// The engine's namespace, and those of libraries that programs hold parts of.
+// The namespaces of the engine and of libraries that are compiled into programs.
 constexpr std::array<std::string_view, 9> foreign_namespaces = {
     "nw::",       "std::", "fmt::",       "CLI::",       "toml::",
     "nlohmann::", "MPI::", "__gnu_cxx::", "__cxxabiv1::"};
 
-// What compilers and the C library add.
+// Names that compilers and the C library generate.
 constexpr std::array<std::string_view, 8> foreign_beginnings = {
     "__",        "DW.ref.", "vtable for ", "VTT for ",
     "typeinfo ", "TLS ",    "completed.",  "construction vtable "};
 
-// The interposer's sources, whose variables are in no namespace where functions of C use them.
+// The source files of the interposer, which has variables in functions of C, outside of a
+// namespace.
 constexpr std::string_view interposer_files = NW_INTERPOSER_FILES;
 
 bool is_interposers(std::string_view file) {
@@ -43,7 +44,8 @@ std::string demangled(const char* symbol) {
     return status == 0 && text ? text.get() : symbol;
 }
 
-// A static of a function begins with the function's result where that is a template's.
+// The demangled name of a static variable in a function template begins with the function's return
+// type.
 bool is_foreign(std::string_view name) {
     if (name.starts_with(guard_words)) name.remove_prefix(guard_words.size());
     for (const std::string_view beginning : foreign_beginnings)
@@ -86,7 +88,7 @@ SymbolTable read_symbols(const std::string& path) {
         table.symbols =
             read_at<ElfW(Sym)>(file, section.sh_offset, section.sh_size / sizeof(ElfW(Sym)));
         table.names = read_at<char>(file, names.sh_offset, names.sh_size);
-        // Names end with a zero, whatever the file says.
+        // A name ends with a zero byte even if the file is broken.
         table.names.push_back('\0');
     }
     return table;
@@ -95,7 +97,7 @@ SymbolTable read_symbols(const std::string& path) {
 // The parts of a module's memory that a handler could write to.
 struct Writable {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;  // begin, end
-    std::pair<std::uint64_t, std::uint64_t> closed{0, 0};        // after relocation
+    std::pair<std::uint64_t, std::uint64_t> closed{0, 0};        // read-only after relocation
 
     explicit Writable(const dl_phdr_info& module) {
         for (unsigned i = 0; i < module.dlpi_phnum; ++i) {
@@ -131,13 +133,13 @@ ProgramVariables::ProgramVariables() {
 void ProgramVariables::find_in_module(const void* module) {
     const auto& info = *static_cast<const dl_phdr_info*>(module);
     const std::string path = info.dlpi_name;
-    // The executable has no name here.
+    // The name of the executable is empty here.
     if (!path.empty() && is_of_the_system(path)) return;
     const SymbolTable table = read_symbols(path.empty() ? "/proc/self/exe" : path);
     if (path.empty()) has_symbols_ = !table.symbols.empty();
     const Writable writable(info);
     std::set<const std::byte*> known;  // one variable may have several names
-    std::string_view source;           // of the symbols that follow
+    std::string_view source;           // source file of the local symbols that follow
     for (const auto& symbol : table.symbols) {
         if (symbol.st_name >= table.names.size()) continue;
         const char* const name = &table.names[symbol.st_name];
@@ -147,7 +149,8 @@ void ProgramVariables::find_in_module(const void* module) {
         if ((type != STT_OBJECT && type != STT_TLS) || symbol.st_size == 0 ||
             symbol.st_shndx == SHN_UNDEF || is_interposers(source))
             continue;
-        // "stdout@GLIBC_2.2.5": the C library's, which only lies in the program.
+        // "stdout@GLIBC_2.2.5": a variable of the C library that has only its storage in the
+        // program.
         if (std::strchr(name, '@') != nullptr) continue;
         const bool is_thread_local = type == STT_TLS;
         if (is_thread_local && info.dlpi_tls_data == nullptr) continue;

@@ -1,12 +1,13 @@
-// The variables that a model keeps in the program and in libraries of its own, outside of LPs: globals, statics
-// of classes and functions, thread_local ones. A rollback does not reach them, so a handler that changes one
-// breaks a rule; here it is named.
+// The variables of a model outside of LPs, in the program and in the model's libraries: globals,
+// statics of classes and functions, thread_local variables. A rollback does not restore them, so a
+// handler must not change them. This class finds the variables that a handler has changed.
 //
-// They are found in the symbol tables of the files. What is not the model's is left out: the engine's and what
-// it is made of by name and, for the interposer's, by source file; libraries of the system whole. A program
-// without a symbol table (`strip`) shows nothing, and says so.
+// The variables are found in the symbol tables of the files. Variables that do not belong to the
+// model are excluded: variables of the engine and of its libraries by name, variables of the
+// interposer by source file, and system libraries as a whole. If a program has no symbol table
+// (`strip`), none of its variables are found, and has_symbols() is false.
 //
-// Thread: one, whose thread_local variables are looked at.
+// Thread: one. Only its thread_local variables are compared.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +28,17 @@ class ProgramVariables {
   public:
     ProgramVariables();
 
-    // Some bytes more, by that name.
+    // Adds some bytes as a variable with this name.
     void add(std::string name, std::byte* address, std::size_t bytes);
     bool has_symbols() const noexcept { return has_symbols_; }
     std::size_t bytes() const noexcept { return bytes_; }
 
     void remember();
-    // Since remember(). What is initialised at its first use, and whose guard says that this was just now, has
-    // not changed. A variable is named once, and not looked at again. Cost: a look at bytes().
+    // Returns the variables that have changed since remember(). A function-local static is not
+    // returned if its guard variable shows that it was initialized since then. Each variable is
+    // returned once, and is not compared later. Requires: remember() was called before, and again
+    // after each call that returned a variable.
+    // Cost: compares bytes() bytes.
     std::vector<ChangedVariable> take_changed();
 
   private:
@@ -46,7 +50,7 @@ class ProgramVariables {
     };
     void find_in_module(const void* module);  // a dl_phdr_info
 
-    std::vector<Variable> variables_;  // those that guard others first
+    std::vector<Variable> variables_;  // guard variables first
     std::vector<std::byte> before_;
     std::size_t bytes_ = 0;
     bool has_symbols_ = false;

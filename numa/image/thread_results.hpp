@@ -1,10 +1,10 @@
-// Where the results of gmtime(), getpwnam(), strerror() and other functions of libc are. Each thread has
-// one result of each function, and the next call on the same thread overwrites the result. An LP that
-// keeps a pointer to a result after its event reads the data of other LPs: --check-model reports the
-// pointer.
+// The places of the results of gmtime(), getpwnam(), strerror() and other functions of libc. Each
+// thread has one result of each function, and the next call on the same thread overwrites the
+// result. An LP that keeps a pointer to a result after its event reads the data of other LPs.
+// --check-model reports the pointer.
 //
-// The interposer reports the buffers, --check-model asks for them. Everything here belongs to the calling
-// thread.
+// The interposer reports the buffers, and --check-model requests them. All data belong to the
+// calling thread.
 #pragma once
 
 #include <vector>
@@ -22,8 +22,8 @@ struct ThreadResultBuffer {
 };
 void note_thread_result_buffer(ThreadResultBuffer& buffer) noexcept;
 
-// The thread-local storage of the program and its libraries, where libc and the interposer keep results,
-// and the buffers.
+// The buffers, and the thread-local storage of the program and its libraries. libc and the
+// interposer keep results in this storage.
 std::vector<AddressRange> thread_result_ranges();
 
 }  // namespace nw

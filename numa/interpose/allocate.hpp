@@ -1,7 +1,6 @@
-// What malloc.cpp and new.cpp ask of an LP's heap, and in which mode: with no heap current, so that a
-// handler that runs long is not interrupted in the middle of it (fault_guard.hpp), and so that what
-// the heap needs itself comes from libc. And the memory of setup(), which is asked for in platform
-// mode.
+// Requests of malloc.cpp and new.cpp to an LP's heap. They run with no heap current. So a handler
+// that runs long is not interrupted inside them (fault_guard.hpp), and the memory that the heap
+// itself needs comes from libc. Also decides which requests in platform mode get memory of setup().
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,8 @@
 
 namespace nw::interpose {
 
-// Calls `use` with no heap current. Requires: it throws nothing; `heap` is current.
+// Calls `use` with no heap current, and returns its result.
+// Requires: `use` does not throw; `heap` is current.
 template <class Use>
 inline auto outside_of(LpHeap& heap, Use&& use) noexcept {
     set_current_heap(nullptr);
@@ -22,9 +22,10 @@ inline auto outside_of(LpHeap& heap, Use&& use) noexcept {
     return result;
 }
 
-// After a request that the heap has refused. A request that no heap can ever serve is refused as libc refuses it.
-// What else is refused depends on the layout (groups, memory cap, what other LPs hold), and a handler that copes
-// with it would do something else on another layout: the event has failed, whatever its handler would do.
+// Called after the heap has refused a request. Returns if no heap could ever serve the request:
+// then it is refused as in libc. Otherwise the event fails, even if its handler would handle the
+// refusal. The reason: other refusals depend on the layout (groups, memory cap, memory of other
+// LPs), and a handler that continues would behave differently on another layout.
 [[gnu::cold, gnu::noinline]] void fail_unless_impossible(std::size_t bytes,
                                                          std::size_t alignment) noexcept;
 
@@ -56,8 +57,8 @@ inline void* allocate_zeroed_from(LpHeap& heap, std::size_t bytes) noexcept {
     return checked(address, bytes, 0);
 }
 
-// Whether what `caller`, a code address, asks for in platform mode is to come from the arena of
-// setup(): not for libc and the loader, and not for function-local statics.
+// True if a request in platform mode gets memory from the arena of setup(). `caller` is a code
+// address. False for requests of libc and the loader, and for function-local statics.
 bool is_for_setup(const void* caller) noexcept;
 
 }  // namespace nw::interpose

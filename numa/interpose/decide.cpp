@@ -35,9 +35,10 @@ bool holds(const unsigned char* table_entry, const void* function) noexcept {
     return target == function;
 }
 
-// Whether the instruction that returns there is a call of `function`, directly or through a stub of
-// its library's procedure linkage table. It is none if libc called somebody back, whose last deed was
-// to jump to free(); nor if a function of libc ended with such a jump and returns to the model.
+// True if the instruction before `return_address` calls `function`, directly or through a stub of
+// the library's procedure linkage table. The result is false in two cases in which only the range
+// of the address would mislead: libc called a callback that ended with a jump to free(), or a
+// function of libc ended with such a jump and returns to the model.
 bool is_called_there(const unsigned char* return_address, const void* function) noexcept {
     if (return_address[-6] == 0xff && return_address[-5] == 0x15)  // call *entry(%rip)
         return holds(relative(return_address, return_address - 4), function);
@@ -52,11 +53,11 @@ bool is_called_there(const unsigned char* return_address, const void* function) 
     return holds(relative(stub + 6, stub + 2), function);
 }
 #else
-// Elsewhere the range must do.
+// On other processors only the range of the return address is checked.
 bool is_called_there(const unsigned char*, const void*) noexcept { return true; }
 #endif
 
-// The engine gave back memory that it cannot have. Nothing can be thrown out of free().
+// The engine has freed memory that must not be freed. free() cannot throw, so the process ends.
 [[noreturn, gnu::cold]] void stop(const char* what) noexcept {
     const ErrorContext& here = error_context();
     std::array<char, 256> line{};
@@ -70,7 +71,9 @@ bool is_called_there(const unsigned char*, const void*) noexcept { return true; 
     ::_exit(1);
 }
 
-// A function of the model that runs with libc's malloc (as `final` of the door for ROSS) has done it, or we have.
+// Reports an invalid call in platform mode. If no handler runs, the engine has caused it. Else the
+// caller is a function of the model that runs with libc's malloc, for example `final` of the ROSS
+// interface.
 void post_or_stop(HeapFault fault, const char* what) noexcept {
     if (!in_handler()) stop(what);
     post_heap_fault(fault);
@@ -100,7 +103,8 @@ void free_group_memory(void* address) noexcept {
             post_heap_fault(fault);
         return;
     }
-    if (Region::is_retired()) return;  // a library takes itself down when the run is long over
+    // Libraries may free memory after the run, when they are unloaded.
+    if (Region::is_retired()) return;
     LpHeap* const owner = LpHeap::owner_of(address);
     if (at_thread_end()) {
         note_freed_at_thread_end();
@@ -117,7 +121,8 @@ void free_group_memory(void* address) noexcept {
 
 void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
     if (Region::is_retired()) return nullptr;
-    // Outside a handler: a stream that it opened is closed, whose text is the LP's.
+    // Without a current heap: a stream that a handler had opened is closed, and its text belongs to
+    // the LP.
     LpHeap* const heap = current_heap != nullptr ? current_heap : LpHeap::owner_of(address);
     if (heap == nullptr) stop("platform memory was given to realloc()");
     HeapFault fault = HeapFault::none;

@@ -1,22 +1,23 @@
-// What malloc.cpp and new.cpp share: what to do with an address that is given back.
+// Decisions that malloc.cpp and new.cpp share about addresses that are freed or reallocated.
 #pragma once
 
 #include <cstddef>
 
 namespace nw::interpose {
 
-// All require: is_group_memory(address).
+// The three functions require: is_group_memory(address).
 void free_group_memory(void* address) noexcept;
 void* reallocate_group_memory(void* address, std::size_t bytes) noexcept;
 std::size_t usable_size_of_group_memory(const void* address) noexcept;
 
-// Whether this thread is initialising a function-local static, or what is done once in the process.
+// True if this thread initializes a function-local static, or runs a function of pthread_once.
 bool initialises_static() noexcept;
 
-// Whether a handler may free memory of libc: if libc itself calls `function`, which is free() or
-// realloc(), for what is its own (buffers of streams); or if temporaries of a static are being
-// destroyed. `return_address` is the function's: what stands there may have nothing to do with who
-// wants the memory freed, if that was a tail call.
+// True if a handler may free memory of libc. There are two cases. libc itself calls `function`,
+// which is free() or realloc(), for its own memory (buffers of streams). Or the temporaries of a
+// static are being destroyed. `return_address` is the return address of `function`. It is not
+// enough to check that it is in libc: after a tail call it belongs to code that does not free the
+// memory.
 bool may_free_libc_memory(const void* return_address, const void* function) noexcept;
 
 }  // namespace nw::interpose

@@ -1,7 +1,8 @@
-// Descriptors that a handler opens. A handler that returns, or throws, may keep them open: what stands behind a
-// descriptor belongs to the kernel. A handler that is left by a jump had no chance to close them, and with each such handler the
-// process would have fewer descriptors left: the engine closes them (runtime_state.hpp).
-#undef _FORTIFY_SOURCE  // under which headers define some of these functions
+// Descriptors that a handler opens. A handler that returns or throws may leave them open, because
+// their state belongs to the kernel. A handler that is left by a jump cannot close them, and each
+// such handler would reduce the number of descriptors that the process has left. Therefore the
+// engine closes them (runtime_state.hpp).
+#undef _FORTIFY_SOURCE  // with it, headers define some of these functions
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,8 +17,8 @@ namespace {
 
 using nw::interpose::original_of;
 
-// The mode is an unsigned int where it is there; reading an argument that is not there gives some value, which the kernel
-// ignores.
+// If the mode was passed, it is an unsigned int. If it was not passed, reading it returns some
+// value, which the kernel ignores.
 constinit nw::interpose::Original<int, const char*, int, mode_t> original_open("open");
 constinit nw::interpose::Original<int, const char*, int, mode_t> original_open64("open64");
 constinit nw::interpose::Original<int, int, const char*, int, mode_t> original_openat("openat");

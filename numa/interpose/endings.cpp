@@ -1,9 +1,11 @@
-// What ends a program, or tells it to: called by a handler it ends that handler, like a crash. Out of
-// order that is undone; in order the run ends with exit code 3 and a line that says what was called.
+// Functions that end a program, or send it a signal. In a handler they end the handler, like a
+// crash. If the event is executed out of order, it is undone. If it is executed in order, the run
+// ends with exit code 3 and a line with the called function.
 //
-// Everywhere else each function does what it always does. Where the C library calls one of
-// these itself no stand-in is asked: so each that a model can call is here. A signal that a handler
-// raises for itself is refused whatever would be done about it: who handles it runs outside the LP.
+// Outside of handlers, each function behaves as in libc. If the C library calls one of these
+// functions itself, the call does not reach this file. So this file defines each such function that
+// a model can call. A signal that a handler raises for itself is refused, independent of the action
+// that is installed for it, because a signal handler would run outside of the LP.
 #include <err.h>
 #include <errno.h>
 #include <error.h>
@@ -60,7 +62,7 @@ constinit auto original_verrx = nw::interpose::original_of(&::verrx, "verrx");
     nw::abandon_handler(line.data());
 }
 
-// Says what error() and error_at_line() would: they cannot be called with a va_list.
+// Prints the message of error() and error_at_line(), which cannot be called with a va_list.
 void say_error(int code, const char* file, unsigned line, const char* format,
                va_list rest) noexcept {
     std::fflush(stdout);
@@ -76,7 +78,7 @@ void say_error(int code, const char* file, unsigned line, const char* format,
     ++error_message_count;
 }
 
-// Whether a handler would send the signal, and this process would get it.
+// True if the caller is a handler, and the signal would be sent to this process.
 bool meets_itself(pid_t process, int signal) noexcept {
     return signal != 0 && nw::in_handler() && (process <= 0 || process == ::getpid());
 }
@@ -109,8 +111,8 @@ void quick_exit(int code) noexcept {
     std::abort();
 }
 
-// These say something first, and call exit() where no stand-in sees it. Weak: programs in C like to have
-// functions of these names.
+// These functions print a message and then call exit() inside libc, which does not reach exit()
+// above. They are weak because programs in C often define functions with these names.
 [[gnu::weak]] void verr(int code, const char* format, va_list rest) {
     if (nw::in_handler()) refuse("verr", code);
     original_verr(code, format, rest);

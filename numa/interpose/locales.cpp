@@ -1,10 +1,10 @@
-// Locales in handlers. What names one is looked up once in the process and kept for good: a handler that
-// is undone and runs again gets the same, and freeing it, once or twice, does nothing. So a
-// std::locale("…") in an LP's state is the LP's own and is rolled back with it; what stands behind its
-// facets stays.
+// Locales in handlers. Each requested locale is created once in the process and never freed. So a
+// handler that is undone and runs again gets the same locale, and freeing a locale once or twice
+// does nothing. A std::locale("…") in an LP's state belongs to the LP and is rolled back with it;
+// the data of libc that its facets use stay.
 //
-// What changes the locale of the process is refused in a handler; the thread's must be changed back
-// before the handler returns (runtime_state.hpp).
+// Changes of the process's locale are refused in a handler. A handler that changes the thread's
+// locale must restore it before it returns (runtime_state.hpp).
 #include <locale.h>
 #include <wchar.h>
 
@@ -22,7 +22,7 @@
 #include "numa/interpose/refuse.hpp"
 
 extern "C" {
-// By these names libstdc++ calls them.
+// The names under which libstdc++ calls these functions.
 locale_t __newlocale(int categories, const char* name, locale_t base);
 locale_t __duplocale(locale_t locale);
 void __freelocale(locale_t locale);
@@ -43,7 +43,7 @@ constinit nw::interpose::Original<std::locale, const std::locale&> original_glob
 // Conversions between bytes and wide characters are loaded at their first use. ASCII needs none.
 void load_conversions() noexcept { static_cast<void>(::btowc(0xe9)); }
 
-// Loads them for a locale of which a handler may make the first use.
+// Loads the conversions of a locale that a handler may be the first to use.
 locale_t with_conversions(locale_t locale) noexcept {
     if (locale == nullptr) return nullptr;
     const locale_t outer = original_uselocale(locale);
@@ -52,11 +52,12 @@ locale_t with_conversions(locale_t locale) noexcept {
     return locale;
 }
 
-// Those that handlers have asked for. Never destroyed: locales are freed until the very end.
+// The locales that handlers have requested. The object is never destroyed, because locales may be
+// freed until the process ends.
 class KeptLocales {
   public:
     locale_t find(int categories, const char* name, locale_t base) {
-        const Key key{categories, name, base};  // before the lock: the name may be a bad pointer
+        const Key key{categories, name, base};  // before the lock: `name` may be an invalid pointer
         const std::lock_guard lock(mutex_);
         locale_t& kept = made_[key];
         if (kept != nullptr) return kept;
@@ -70,11 +71,12 @@ class KeptLocales {
         return keep(kept);
     }
 
-    // Whoever asks for a copy of one that is kept gets that one; others are kept from now on.
+    // Returns `original` itself, which is never freed from now on. For LC_GLOBAL_LOCALE, returns a
+    // copy of the process's locale.
     locale_t copy(locale_t original) {
         const std::lock_guard lock(mutex_);
         if (original == LC_GLOBAL_LOCALE) {
-            // As it is now: nobody can change it while handlers run.
+            // The process's locale does not change while handlers run.
             if (of_process_ == nullptr) of_process_ = keep(original_duplocale(original));
             return of_process_;
         }

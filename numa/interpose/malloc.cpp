@@ -1,23 +1,24 @@
-// The malloc family of the whole program. Inside a handler (current_heap set) it means the LP's
-// recoverable heap; in platform mode it means libc. free, realloc and malloc_usable_size decide by
-// address.
+// The malloc family of the whole program. In a handler (current_heap is set) these functions use
+// the LP's recoverable heap; in platform mode they use libc. free, realloc and malloc_usable_size
+// decide by address.
 //
-// What may be freed where:
-//   in a handler, memory of its own LP     — the rule
+// The effect of free:
+//   in a handler, memory of its LP         — freed: the usual case
 //   in a handler, memory of another LP     — refused, a heap fault (see heap_fault.hpp)
-//   in a handler, memory of libc           — called by libc itself: its own, freed (buffers of
-//                                            streams); called by anyone else: it is older than the
-//                                            run or shared, and a rollback could not bring it back:
-//                                            refused, a heap fault
+//   in a handler, memory of libc           — if libc itself calls free() (stream buffers): freed.
+//                                            Else the memory is older than the run or shared, and a
+//                                            rollback could not restore it: refused, a heap fault
 //   in a handler, memory of setup()        — refused, a heap fault (shared_arena.hpp)
-//   in platform mode, memory of libc       — the rule
-//   in platform mode, memory of setup()    — freed there; while it is read-only, left as it is
+//   in platform mode, memory of libc       — freed: the usual case
+//   in platform mode, memory of setup()    — freed in the arena; while the arena is read-only, kept
 //   in platform mode, live memory of an LP — freed in that LP's heap: an exception that left a
-//                                            handler ends this way. Only the group's owner thread
-//                                            may do it, and before the LP is restored
-//   in platform mode, anything else of ours — a bug of the engine: one line, exit code 1
+//                                            handler is freed in this way. Allowed only on the
+//                                            group's owner thread, before the LP is restored
+//   in platform mode, any other memory of  — a bug of the engine: one line, exit code 1
+//   a group
 //
-// Linked into executables only, and not under sanitizers, which own malloc (new.cpp serves there).
+// Linked into executables only. Not linked under sanitizers, which replace malloc; new.cpp works
+// there.
 #include <malloc.h>
 
 #include <cerrno>
@@ -50,11 +51,12 @@ namespace {
 using nw::SharedArena;
 using nw::interpose::is_for_setup;
 
-// Otherwise nobody would ask for the memory of setup().
+// Enables the arena of setup(): only a program with this file requests memory from it.
 const bool serves_setup = (SharedArena::serve(), true);
 
-// The heap that the caller's memory comes from; null: libc's. The loader allocates in a handler at the
-// first use of a library's thread-local storage, or of a function. It keeps that memory.
+// The heap for the caller's memory; null: libc. In a handler, the loader allocates at the first use
+// of a library's thread-local storage, or of a function. It keeps this memory, so the memory must
+// not belong to the LP.
 nw::LpHeap* heap_of(const void* caller) noexcept {
     nw::LpHeap* const heap = nw::current_heap;
     if (heap != nullptr && nw::loader_code.contains(caller)) [[unlikely]]
@@ -70,7 +72,7 @@ void* or_no_memory(void* address) noexcept {
 
 bool is_power_of_two(std::size_t n) noexcept { return n != 0 && (n & (n - 1)) == 0; }
 
-// What setup() asks for, or null: then libc is asked.
+// Serves a request of setup() from its arena. Returns null if libc must serve the request.
 void* from_arena(std::size_t bytes, std::size_t alignment, const void* caller) noexcept {
     if (!SharedArena::fills() || !is_for_setup(caller)) [[likely]]
         return nullptr;
@@ -86,7 +88,7 @@ void* aligned(std::size_t alignment, std::size_t bytes, const void* caller) noex
     return or_no_memory(nw::interpose::allocate_aligned_from(*heap, alignment, bytes));
 }
 
-// glibc has no other name for its own malloc_usable_size, which ours hides.
+// The malloc_usable_size of glibc, which the definition below hides. It has no other name.
 constinit nw::interpose::Original<std::size_t, void*> libc_usable_size("malloc_usable_size");
 
 std::size_t usable_size_outside(void* address) noexcept {
@@ -94,8 +96,8 @@ std::size_t usable_size_outside(void* address) noexcept {
                                           : libc_usable_size(address);
 }
 
-// realloc of memory that is not the LP's in a handler: a rollback could not undo it. The handler gets
-// a copy.
+// In a handler, realloc of memory that does not belong to the LP is a fault, because a rollback
+// could not undo it. The handler gets a copy.
 void* copy_into(nw::LpHeap& heap, void* address, std::size_t bytes) noexcept {
     nw::post_heap_fault(SharedArena::contains(address) ? nw::HeapFault::of_setup
                                                        : nw::HeapFault::not_from_an_lp);
@@ -104,7 +106,7 @@ void* copy_into(nw::LpHeap& heap, void* address, std::size_t bytes) noexcept {
     return or_no_memory(copy);
 }
 
-// In platform mode, of what setup() made.
+// realloc of memory of setup(), in platform mode.
 void* reallocate_shared(void* address, std::size_t bytes, const void* caller) noexcept {
     const std::size_t usable = SharedArena::usable_size(address);
     if (bytes <= usable && bytes > usable / 2) return address;

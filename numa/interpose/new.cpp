@@ -1,6 +1,6 @@
-// operator new and delete, all forms: the current LP's heap inside a handler, malloc's otherwise.
-// Without sanitizers this saves malloc.cpp a second look at current_heap; under sanitizers, which
-// own malloc, it is what keeps containers recoverable there. The rules of malloc.cpp hold.
+// All forms of operator new and delete. They use the LP's heap in a handler, and malloc otherwise.
+// Without sanitizers, this saves a second check of current_heap in malloc.cpp. Under sanitizers,
+// which replace malloc, it makes containers recoverable. The rules of malloc.cpp apply.
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Plain when alignment is 0.
+// An alignment of 0 means the default alignment.
 void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if (nw::LpHeap* const heap = nw::current_heap; heap != nullptr)
         return alignment == 0 ? nw::interpose::allocate_from(*heap, bytes)
@@ -74,8 +74,8 @@ using std::align_val_t;
 using std::nothrow_t;
 using std::size_t;
 
-// Weak: a program may define operators of its own. As the standard says, the forms that it does not define
-// call those that it does.
+// Weak, because a program may define these operators. As the standard requires, a form that the
+// program does not define calls the forms that it defines.
 #define NW_OPERATOR [[gnu::weak]]
 
 NW_OPERATOR void* operator new(size_t n) { return allocate(n, 0); }

@@ -1,4 +1,4 @@
-// A function of libc or libstdc++ that one of ours stands in for.
+// A function of libc or libstdc++ that the interposer replaces.
 #pragma once
 
 #include <dlfcn.h>
@@ -9,10 +9,10 @@
 
 namespace nw::interpose {
 
-// Looked up at its first use, in platform mode: the next definition in the search order. Constant
-// initialised, since it may be called before any constructor has run, and not a static of a
-// function, whose guard is one of the functions we stand in for. A race finds the same address
-// twice.
+// Finds the next definition in the search order, at the first use and in platform mode. The object
+// is constant-initialized, because it may be used before any constructor has run. It must not be a
+// static of a function, because the interposer replaces the functions that guard such statics.
+// Threads that race store the same address.
 template <class Result, class... Arguments>
 class Original {
   public:
@@ -37,7 +37,7 @@ class Original {
     std::atomic<void*> address_{nullptr};
 };
 
-// The original of a function that is declared: original_of(&::strerror, "strerror").
+// The original of a declared function: original_of(&::strerror, "strerror").
 template <class Result, class... Arguments>
 constexpr Original<Result, Arguments...> original_of(Result (*)(Arguments...), const char* name) {
     return Original<Result, Arguments...>(name);

@@ -1,5 +1,5 @@
-// Clocks, the process's number and true randomness: they do what they did, and it is noted that a handler
-// asked (handler/outside_sources.hpp).
+// Clocks, the process id and true randomness. These functions behave as in libc, and the engine
+// records that a handler has called them (handler/outside_sources.hpp).
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/time.h>
@@ -41,7 +41,7 @@ void note(OutsideSource source, const char* function) noexcept {
     if (nw::interpose::may_be_undone()) nw::note_outside_source(source, function);
 }
 
-// By how much the clock is put forward for the caller.
+// The shift of the clock for the caller, in seconds.
 std::int64_t clock_shift(const char* function) noexcept {
     if (!nw::interpose::may_be_undone()) return 0;
     nw::note_outside_source(OutsideSource::clock, function);

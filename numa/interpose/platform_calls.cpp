@@ -1,9 +1,10 @@
-// Functions of libc that make something at their first use and keep it, for the process or the thread:
-// messages, time zones, modules, tables of names. In a handler they run in platform mode, so that what
-// they keep is libc's; what they return is theirs, or the caller's own buffer.
+// Functions of libc that make data at their first use and keep them for the process or the thread:
+// messages, time zones, modules, tables of names. In a handler they run in platform mode, so that
+// these data belong to libc. Their results are in their own memory, or in the caller's buffer.
 //
-// Not here, since they call the model back or hand out memory that the model frees, and keep nothing:
-// qsort, scandir, glob, regcomp, getline, asprintf, strdup, realpath, getifaddrs.
+// Not in this file: functions that keep nothing, and call the model back or return memory that the
+// model frees. Examples: qsort, scandir, glob, regcomp, getline, asprintf, strdup, realpath,
+// getifaddrs.
 #include <aliases.h>
 #include <dlfcn.h>
 #include <err.h>
@@ -35,8 +36,9 @@
 #include "numa/handler/heap_scope.hpp"
 #include "numa/interpose/original.hpp"
 
-// NW_IN_PLATFORM_MODE(char*, strsignal, (int signal), (signal)): strsignal() as it is, in platform mode.
-// Weak: programs in C may define functions of some of these names.
+// NW_IN_PLATFORM_MODE(char*, strsignal, (int signal), (signal)) defines strsignal() so that it
+// calls the original in platform mode. Weak: programs in C may define functions with some of these
+// names.
 #define NW_IN_PLATFORM_MODE(Result, name, parameters, arguments)                        \
     static constinit auto original_##name = nw::interpose::original_of(&::name, #name); \
     extern "C" [[gnu::weak]] Result name parameters {                                   \
@@ -44,12 +46,12 @@
         return original_##name.function() arguments;                                    \
     }
 
-// --- Messages --------------------------------------------------------------------------------------
+// --- Messages ------------------------------------------------------------------------------------
 
 NW_IN_PLATFORM_MODE(char*, strerror_l, (int code, locale_t locale), (code, locale))
 NW_IN_PLATFORM_MODE(char*, strerror_r, (int code, char* buffer, size_t bytes),
                     (code, buffer, bytes))
-extern "C" int __xpg_strerror_r(int, char*, size_t);  // what POSIX calls strerror_r
+extern "C" int __xpg_strerror_r(int, char*, size_t);  // strerror_r of POSIX
 NW_IN_PLATFORM_MODE(int, __xpg_strerror_r, (int code, char* buffer, size_t bytes),
                     (code, buffer, bytes))
 NW_IN_PLATFORM_MODE(char*, strsignal, (int signal), (signal))
@@ -93,7 +95,7 @@ extern "C" [[gnu::weak]] void warn(const char* format, ...) {
     va_end(rest);
 }
 
-// --- Time zones ------------------------------------------------------------------------------------
+// --- Time zones ----------------------------------------------------------------------------------
 
 NW_IN_PLATFORM_MODE(void, tzset, (), ())
 NW_IN_PLATFORM_MODE(tm*, localtime_r, (const time_t* time, tm* out), (time, out))
@@ -122,7 +124,7 @@ NW_IN_PLATFORM_MODE(size_t, wcsftime_l,
 NW_IN_PLATFORM_MODE(char*, strptime_l,
                     (const char* text, const char* format, tm* out, locale_t locale),
                     (text, format, out, locale))
-// The names by which libstdc++ calls them.
+// The names under which libstdc++ calls these functions.
 extern "C" size_t __strftime_l(char*, size_t, const char*, const tm*, locale_t);
 NW_IN_PLATFORM_MODE(size_t, __strftime_l,
                     (char* buffer, size_t bytes, const char* format, const tm* parts,
@@ -134,7 +136,7 @@ NW_IN_PLATFORM_MODE(size_t, __wcsftime_l,
                      locale_t locale),
                     (buffer, count, format, parts, locale))
 
-// --- Names -----------------------------------------------------------------------------------------
+// --- Names ---------------------------------------------------------------------------------------
 
 NW_IN_PLATFORM_MODE(int, getpwnam_r,
                     (const char* name, passwd* entry, char* buffer, size_t bytes, passwd** found),
@@ -213,7 +215,7 @@ NW_IN_PLATFORM_MODE(int, getnameinfo,
 NW_IN_PLATFORM_MODE(const char*, gai_strerror, (int code), (code))
 NW_IN_PLATFORM_MODE(int, getpw, (uid_t id, char* line), (id, line))
 NW_IN_PLATFORM_MODE(long, gethostid, (), ())
-// The compiler gets another name, because <unistd.h> may define the function, too.
+// In C++ the function has another name, because <unistd.h> may define getlogin_r, too.
 extern "C" int getlogin_in_platform_mode(char* buffer, size_t bytes) __asm__("getlogin_r");
 static constinit auto original_getlogin_r =
     nw::interpose::original_of(&getlogin_in_platform_mode, "getlogin_r");
@@ -225,13 +227,13 @@ NW_IN_PLATFORM_MODE(char*, cuserid, (char* name), (name))
 NW_IN_PLATFORM_MODE(int, ether_hostton, (const char* host, ether_addr* address), (host, address))
 NW_IN_PLATFORM_MODE(int, ether_ntohost, (char* host, const ether_addr* address), (host, address))
 
-// --- Values of the thread --------------------------------------------------------------------------
+// --- Values of the thread ------------------------------------------------------------------------
 
-// libc allocates a table for the keys from 32 on.
+// For keys from 32 on, libc allocates a table.
 NW_IN_PLATFORM_MODE(int, pthread_setspecific, (pthread_key_t key, const void* value), (key, value))
 NW_IN_PLATFORM_MODE(int, tss_set, (tss_t key, void* value), (key, value))
 
-// --- What is called at the end, or at fork() -------------------------------------------------------
+// --- Functions that are called at the end, or at fork() ------------------------------------------
 
 NW_IN_PLATFORM_MODE(int, on_exit, (void (*function)(int, void*), void* data), (function, data))
 extern "C" int __cxa_at_quick_exit(void (*)(void*), void*);
@@ -242,15 +244,16 @@ NW_IN_PLATFORM_MODE(int, __register_atfork,
                     (void (*before)(), void (*in_parent)(), void (*in_child)(), void* library),
                     (before, in_parent, in_child, library))
 
-// --- Modules ---------------------------------------------------------------------------------------
+// --- Modules -------------------------------------------------------------------------------------
 
 NW_IN_PLATFORM_MODE(char*, dlerror, (), ())
 NW_IN_PLATFORM_MODE(void*, dlmopen, (Lmid_t space, const char* file, int mode), (space, file, mode))
 NW_IN_PLATFORM_MODE(int, dlinfo, (void* library, int request, void* out), (library, request, out))
-// To look it up forgets what went wrong last.
+// Finds dlerror now, because the call of dlsym would clear the last error.
 [[maybe_unused]] static const bool dlerror_is_known = (original_dlerror.function(), true);
 
-// Also in a build that is not optimised. Clang has no such word, and optimised builds need none.
+// Makes GCC end a function with a jump, also in a build without optimization. Clang has no such
+// attribute, and does not need it in optimized builds.
 #if defined(__clang__)
 #define NW_JUMPS_AT_ITS_END
 #else
@@ -259,8 +262,8 @@ NW_IN_PLATFORM_MODE(int, dlinfo, (void* library, int request, void* out), (libra
 
 namespace {
 
-// The loader looks at who calls these two: where no handler runs they are jumped to, so that it sees the
-// caller and not us.
+// The loader examines the caller of dlopen and dlsym. Outside of handlers these two functions end
+// with a jump to the original, so that the loader finds the program's return address.
 constinit auto original_dlopen = nw::interpose::original_of(&::dlopen, "dlopen");
 constinit std::atomic<void*> original_dlsym{nullptr};
 
@@ -300,7 +303,7 @@ NW_JUMPS_AT_ITS_END void* dlsym(void* library, const char* name) {
     return find_dlsym()(library, name);
 }
 
-// A handler may be undone, and closes the library again: what was opened once stays.
+// Does nothing in a handler, because the handler may be undone. So a library that was opened stays.
 int dlclose(void* library) { return nw::current_heap != nullptr ? 0 : original_dlclose(library); }
 
 }  // extern "C"

@@ -1,8 +1,9 @@
-// Positions, tables and settings that libc has once for the process and that no rollback restores:
-// refused in a handler. What several LPs continue together depends on the order of execution.
+// Positions, tables and settings of libc that exist once in the process, and that no rollback
+// restores. The functions are refused in handlers: if several LPs continued from the same position,
+// the result would depend on the order of execution.
 //
 // Functions that get one entry by its name or number are not here (thread_results.cpp).
-#define _REGEX_RE_COMP  // for re_comp() and re_exec()
+#define _REGEX_RE_COMP  // enables re_comp() and re_exec()
 
 #include <aliases.h>
 #include <argp.h>
@@ -40,16 +41,16 @@
 
 #include "numa/interpose/refuse.hpp"
 
-// Some are deprecated.
+// Some of these functions are deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-// --- Positions in databases ------------------------------------------------------------------------
+// --- Positions in databases ----------------------------------------------------------------------
 
 #define NW_POSITION(name)                                                    \
     NW_LINE(name, "continues from a position that the whole process shares", \
             "one entry by its name or number, or all entries before the run")
 
-// NW_ENTRIES(passwd, pwent, (), ()): setpwent(), getpwent(), getpwent_r() and endpwent().
+// NW_ENTRIES(passwd, pwent, (), ()) defines setpwent(), getpwent(), getpwent_r() and endpwent().
 #define NW_ENTRIES_AND(Entry, name, set_parameters, set_arguments, more_parameters,               \
                        more_arguments)                                                            \
     NW_REFUSED(void, set##name, set_parameters, set_arguments, true, NW_POSITION("set" #name))    \
@@ -125,7 +126,7 @@ NW_REFUSED(int, logout, (const char* line), (line), true, NW_POSITION("logout"))
 NW_REFUSED(void, logwtmp, (const char* line, const char* name, const char* host),
            (line, name, host), true, NW_POSITION("logwtmp"))
 
-// --- Tables and patterns ---------------------------------------------------------------------------
+// --- Tables and patterns -------------------------------------------------------------------------
 
 #define NW_TABLE(name, legal) NW_LINE(name, "uses a state that the whole process shares", legal)
 
@@ -142,8 +143,9 @@ NW_REFUSED(int, rpmatch, (const char* text), (text), true, NW_TABLE("rpmatch", "
 
 namespace {
 
-// A function of libcrypt. The linker leaves the library out of the program if the library's names are
-// found here: then the library is loaded now. Returns null if there is no libcrypt.
+// Finds a function of libcrypt. The linker leaves libcrypt out of the program if it finds the
+// library's names in this file. In this case the library is loaded here. Returns null if there is
+// no libcrypt.
 template <class Function>
 Function* of_libcrypt(Function*, const char* name) noexcept {
     const nw::PlatformScope platform;
@@ -186,7 +188,7 @@ NW_REFUSED(error_t, argp_parse,
 NW_REFUSED(char*, getpass, (const char* prompt), (prompt), true,
            NW_TABLE("getpass", "questions before the run"))
 
-// --- Settings --------------------------------------------------------------------------------------
+// --- Settings ------------------------------------------------------------------------------------
 
 #define NW_SETTING(name) \
     NW_LINE(name, "changes the whole process", "before the run, or in on_process_start()")
@@ -217,7 +219,7 @@ NW_REFUSED(int, register_printf_type, (printf_va_arg_function read), (read), tru
 NW_REFUSED(void, mtrace, (), (), true, NW_SETTING("mtrace"))
 NW_REFUSED(void, muntrace, (), (), true, NW_SETTING("muntrace"))
 
-// A walk through folders may change the folder of the process.
+// Functions that walk through directories, and may change the working directory of the process.
 #define NW_WALK(name)                                        \
     NW_LINE(name, "changes the folder of the whole process", \
             "nftw() without FTW_CHDIR, or std::filesystem")
@@ -233,7 +235,7 @@ NW_REFUSED(int, nftw, (const char* path, __nftw_func_t visit, int folders, int f
 NW_REFUSED(int, nftw64, (const char* path, __nftw64_func_t visit, int folders, int flags),
            (path, visit, folders, flags), (flags & FTW_CHDIR) != 0, NW_WALK("nftw64"))
 
-// --- Other processes and hosts ---------------------------------------------------------------------
+// --- Other processes and hosts -------------------------------------------------------------------
 
 #define NW_REMOTE(name)                                        \
     NW_LINE(name, "communicates with another process or host", \
@@ -277,7 +279,7 @@ NW_REFUSED(int, ruserok_af,
 #define NW_QUERY(name, parameters, arguments, n_name, n_parameters, n_arguments) \
     NW_REFUSED(int, name, parameters, arguments, true, NW_REMOTE(#name))         \
     NW_REFUSED(int, n_name, n_parameters, n_arguments, true, NW_REMOTE(#n_name))
-// Each in two forms: with the thread's state, and with a state that the caller has.
+// Each function has two forms: with the thread's state, and with a state that the caller passes.
 #define NW_LIST(...) __VA_ARGS__
 #define NW_QUERIES(name, parameters, arguments)                                  \
     NW_QUERY(res_##name, (NW_LIST parameters), (NW_LIST arguments), res_n##name, \

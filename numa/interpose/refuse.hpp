@@ -1,4 +1,4 @@
-// What the functions of the interposer have in common that a handler must not call.
+// Common parts of functions that a handler must not call.
 #pragma once
 
 #include "numa/handler/fault_guard.hpp"
@@ -7,11 +7,11 @@
 
 namespace nw::interpose {
 
-// Whether the caller is a model's handler, whose deeds may be undone. Set-up, on_commit() and the hooks
-// that start libraries are not.
+// True if the caller is a model's handler whose effects may be undone. False in set-up, in
+// on_commit(), and in the functions that start libraries.
 inline bool may_be_undone() noexcept { return current_heap != nullptr && in_handler(); }
 
-// Does not return if it is; the event has then failed with that line.
+// Does not return in such a handler: the event has failed, and `line` is the message.
 inline void refuse_in_handler(const char* line) noexcept {
     if (may_be_undone()) abandon_handler(line);
 }
@@ -26,8 +26,9 @@ inline void refuse_in_handler(const char* line) noexcept {
     NW_LINE(name, "creates a process, or replaces this one, and cannot be undone", \
             "child processes before the run or in finished()")
 
-// NW_REFUSED(int, chdir, (const char* path), (path), true, line): chdir() as libc has it, except in a
-// handler where the condition holds. Weak: programs in C may define functions of some of these names.
+// NW_REFUSED(int, chdir, (const char* path), (path), true, line) defines chdir(). It calls libc's
+// chdir(), except in a handler where the condition holds. Weak: programs in C may define functions
+// with some of these names.
 #define NW_REFUSED(Result, name, parameters, arguments, condition, line)                \
     static constinit auto original_##name = nw::interpose::original_of(&::name, #name); \
     extern "C" [[gnu::weak]] Result name parameters {                                   \

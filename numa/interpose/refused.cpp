@@ -1,9 +1,9 @@
-// Functions of libc that change the process, or make what a rollback cannot take away: refused in a
-// handler, with one line that becomes the event's failure. Elsewhere they are what they were. Where a
-// function only reads when an argument is null, that is allowed.
+// Functions of libc that change the process, or create things that a rollback cannot remove. In a
+// handler they are refused, and the event fails with one line. Outside of handlers they behave as
+// in libc. If a function only reads when an argument is null, such a call is allowed.
 //
-// rand() and its kin are refused, too: their one generator is shared by all LPs, so that what they draw
-// depends on the order of execution, and the digest with it.
+// rand() and similar functions are refused, too. All LPs share one generator, so the numbers, and
+// with them the digest, would depend on the order of execution.
 #include <aio.h>
 #include <grp.h>
 #include <mqueue.h>
@@ -30,10 +30,10 @@
 
 #include "numa/interpose/refuse.hpp"
 
-// Some are deprecated.
+// Some of these functions are deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-// --- Random numbers --------------------------------------------------------------------------------
+// --- Random numbers ------------------------------------------------------------------------------
 
 #define NW_RANDOM(name) NW_LINE(name, "uses one generator that all LPs share", "context.random()")
 
@@ -52,7 +52,7 @@ NW_REFUSED(char*, initstate, (unsigned seed, char* state, size_t bytes), (seed, 
 NW_REFUSED(char*, setstate, (char* state), (state), true, NW_RANDOM("setstate"))
 NW_REFUSED(char*, strfry, (char* text), (text), true, NW_RANDOM("strfry"))
 
-// --- The environment, folders, limits --------------------------------------------------------------
+// --- The environment, folders, limits ------------------------------------------------------------
 
 NW_REFUSED(int, setenv, (const char* name, const char* value, int replace), (name, value, replace),
            true, NW_PROCESS("setenv"))
@@ -67,7 +67,7 @@ NW_REFUSED(int, setrlimit, (__rlimit_resource_t what, const rlimit* limit), (wha
 NW_REFUSED(int, setrlimit64, (__rlimit_resource_t what, const rlimit64* limit), (what, limit), true,
            NW_PROCESS("setrlimit64"))
 
-// --- Signals ---------------------------------------------------------------------------------------
+// --- Signals -------------------------------------------------------------------------------------
 
 NW_REFUSED(int, sigprocmask, (int how, const sigset_t* wanted, sigset_t* present),
            (how, wanted, present), wanted != nullptr, NW_PROCESS("sigprocmask"))
@@ -90,7 +90,7 @@ NW_REFUSED(unsigned, alarm, (unsigned seconds), (seconds), true, NW_PROCESS("ala
 NW_REFUSED(int, setitimer, (__itimer_which_t which, const itimerval* wanted, itimerval* present),
            (which, wanted, present), true, NW_PROCESS("setitimer"))
 
-// --- Threads and processes -------------------------------------------------------------------------
+// --- Threads and processes -----------------------------------------------------------------------
 
 NW_REFUSED(
     int, pthread_create,
@@ -100,7 +100,7 @@ NW_REFUSED(
             "creates a thread (std::thread, std::async, OpenMP) that rollbacks do not affect",
             "threads in on_process_start() that never touch an LP, or none"))
 
-// glibc makes a thread for each of these functions.
+// glibc creates a thread for each of these functions.
 #define NW_OWN_THREAD(name)                                                \
     NW_LINE(name, "creates a thread in libc that rollbacks do not affect", \
             "before the run, or in on_commit()")
@@ -166,7 +166,7 @@ NW_REFUSED(int, execvpe, (const char* file, char* const* arguments, char* const*
 NW_REFUSED(int, fexecve, (int file, char* const* arguments, char* const* environment),
            (file, arguments, environment), true, NW_CHILD("fexecve"))
 
-// A signal handler calls these functions, and must not be the first: that would look them up.
+// Finds these functions now. A signal handler may call them, and must not call dlsym.
 [[maybe_unused]] static const bool signals_are_known =
     (original_pthread_sigmask.function(), original_sigprocmask.function(),
      original_sighold.function(), original_sigrelse.function(), original_sigignore.function(),
@@ -175,7 +175,8 @@ NW_REFUSED(int, fexecve, (int file, char* const* arguments, char* const* environ
 
 namespace {
 
-// The arguments of execl and its kin as a vector, up to the null that ends them.
+// The arguments of execl and similar functions as an array, up to and including the null at the
+// end.
 constexpr std::size_t arguments_max = 1024;
 struct Arguments {
     char* words[arguments_max];
@@ -205,7 +206,8 @@ static constinit nw::interpose::Original<int, int (*)(void*), void*, int, void*,
                                          void*>
     original_clone("clone");
 
-// Some of the last three arguments may be missing: then what is passed on is not read.
+// The caller may have passed fewer than three more arguments. clone() does not read the missing
+// ones.
 [[gnu::weak]] int clone(int (*body)(void*), void* stack, int flags, void* data, ...) noexcept {
     nw::interpose::refuse_in_handler(NW_CHILD("clone"));
     va_list rest;
@@ -217,8 +219,8 @@ static constinit nw::interpose::Original<int, int (*)(void*), void*, int, void*,
     return original_clone(body, stack, flags, data, parent, storage, child);
 }
 
-// vfork() cannot be called for somebody else: the child would return from here, too. POSIX allows
-// fork() in its place.
+// vfork() cannot be called in a wrapper, because the child would return from the wrapper. POSIX
+// allows fork() in its place.
 pid_t vfork() {
     nw::interpose::refuse_in_handler(NW_CHILD("vfork"));
     return original_fork();

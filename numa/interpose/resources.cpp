@@ -1,8 +1,9 @@
-// What a handler opens and is not memory: files, descriptors of iconv, addresses that were looked up. A
-// rollback cannot open or close them again, so a handler closes whatever it opens; one that does not has
-// failed, and the engine closes it (runtime_state.hpp). What stands behind them is libc's.
+// Resources other than memory that a handler opens: files, descriptors of iconv, results of address
+// look-ups. A rollback cannot open or close them again. So a handler must close the resources that
+// it opens. Otherwise the event has failed, and the engine closes them (runtime_state.hpp). The
+// memory of resources belongs to libc.
 //
-// A stream that is opened elsewhere gets its buffers at once (warm_up.hpp).
+// A stream that is opened outside of handlers gets its buffers immediately (warm_up.hpp).
 #include <dirent.h>
 #include <iconv.h>
 #include <mntent.h>
@@ -54,7 +55,7 @@ constexpr const char* not_its_own =
     "resource that stays open across events cannot be rolled back; allowed: resources that the "
     "same handler opened";
 
-// Opens in platform mode. A handler that has too much open is told so as if the process had.
+// Opens a resource in platform mode. A handler that has too many open resources gets EMFILE.
 template <class Open>
 auto open_for(Open&& open, decltype(open()) failure, void (*close)(void*)) noexcept {
     const bool can_be_undone = nw::current_heap != nullptr;
@@ -66,7 +67,8 @@ auto open_for(Open&& open, decltype(open()) failure, void (*close)(void*)) noexc
     return failure;
 }
 
-// Closes in platform mode what the caller may close: where that can be undone, what it has opened.
+// Closes a resource in platform mode. If the call may be undone, the caller may close only
+// resources that it has opened.
 template <class Close>
 auto close_for(void* resource, Close&& close, decltype(close()) failure) noexcept {
     const bool can_be_undone = nw::current_heap != nullptr;
@@ -91,7 +93,7 @@ FILE* open_stream(Open&& open) noexcept {
     return stream;
 }
 
-// Not in a handler whose deeds may be undone.
+// Not called in a handler whose effects may be undone.
 template <class Reopen>
 FILE* reopen_stream(FILE* stream, Reopen&& reopen) noexcept {
     const nw::PlatformScope platform;
@@ -133,7 +135,7 @@ FILE* tmpfile64() {
     return open_stream([&] { return original_tmpfile64(); });
 }
 
-// Its buffer becomes the caller's, and so it is made where the caller allocates.
+// The buffer will belong to the caller, so it is allocated in the caller's current heap.
 FILE* open_memstream(char** text, size_t* bytes) {
     FILE* const stream = original_open_memstream(text, bytes);
     if (stream == nullptr || nw::current_heap == nullptr) return stream;
@@ -193,7 +195,8 @@ FILE* freopen64(const char* path, const char* mode, FILE* stream) {
     return reopen_stream(stream, [&] { return original_freopen64(path, mode, stream); });
 }
 
-// Its buffers may be the LP's, made by the handler's first write: free() finds out.
+// The first write of a handler may have allocated the buffers in the LP's heap. free() decides by
+// address.
 int fclose(FILE* stream) {
     return close_for(
         stream,

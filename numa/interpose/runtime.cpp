@@ -1,14 +1,16 @@
-// What the C++ runtime allocates on a handler's behalf.
+// Memory that the C++ runtime allocates on a handler's behalf.
 //
-// - Exception objects belong to the LP, like what they own: std::exception_ptr, std::promise and
-//   std::nested_exception keep them in its state, and their counts must be rolled back with it. Who
-//   catches one outside copies what it says, and lets go of it, before the LP is restored.
-// - Function-local statics, and what pthread_once and std::call_once initialise outside of the LP:
-//   by whichever handler comes first, used by all. They must not die with a rollback: everything
-//   allocated meanwhile is libc's, whichever heap is current.
-// - The list of a thread's destructors of thread_local objects is libc's, too.
+// - Exception objects belong to the LP, like the objects that they own. std::exception_ptr,
+//   std::promise and std::nested_exception keep exceptions in the LP's state, and their counts must
+//   be rolled back with it. Code that catches an exception outside of the handler copies its text,
+//   and releases the exception before the LP is restored.
+// - Function-local statics, and data that pthread_once and std::call_once initialize outside of the
+//   LP, are initialized by the first handler that needs them, and used by all. A rollback must not
+//   release them. Therefore all memory that is allocated meanwhile is libc's, whichever heap was
+//   current.
+// - The list of destructors of a thread's thread_local objects also belongs to libc.
 //
-// Each function calls the next definition in the search order, which is libstdc++'s own: the
+// Each function calls the next definition in the search order, which is libstdc++'s. Therefore the
 // library must be linked dynamically.
 #include <cxxabi.h>
 #include <linux/futex.h>
@@ -51,10 +53,11 @@ constexpr bool malloc_is_ours = false;
 constexpr bool malloc_is_ours = true;
 #endif
 
-// --- Exceptions ------------------------------------------------------------------------------------
+// --- Exceptions ----------------------------------------------------------------------------------
 
-// When malloc fails the runtime turns to a reserve that it has made at the program's start. What lies
-// there would not be rolled back; a handler that has no memory left for an exception has failed.
+// If malloc fails, the runtime uses a reserve that it has made at the start of the program. An
+// exception there would not be rolled back. So a handler without memory for an exception has
+// failed.
 void* in_lp_or_not_at_all(void* exception, Original<void, void*>& give_back) noexcept {
     if (!malloc_is_ours || nw::current_heap == nullptr || nw::is_group_memory(exception) ||
         !nw::in_handler()) [[likely]]
@@ -64,15 +67,16 @@ void* in_lp_or_not_at_all(void* exception, Original<void, void*>& give_back) noe
     nw::abandon_handler(nw::words_where_memory_ends);
 }
 
-// The last exception, not yet gone, from an initialiser that runs on behalf of a handler. It is libc's.
+// The last exception that was thrown in an initializer on behalf of a handler and is not yet freed.
+// It is in libc's memory.
 constinit thread_local void* of_initialiser = nullptr;
 
-// It leaves the initialiser, and a handler may keep it in its state. Its count is not rolled back there,
-// so that it must never come near zero: such an exception stays for good. (Initialisers that throw are
-// rare.)
+// The exception leaves the initializer, and a handler may keep it in its state. The exception's
+// count is outside of the LP and is not rolled back, so it must never come near zero. Therefore
+// such an exception is never freed. Initializers that throw are rare.
 void keep_for_good() noexcept {
     if (of_initialiser == nullptr || !nw::in_initialiser_of_handler()) return;
-    struct Header {  // libstdc++'s __cxa_refcounted_exception, which stands before the object
+    struct Header {  // libstdc++'s __cxa_refcounted_exception, before the object
         int references;
         struct alignas(16) {
             void* pointers[5];
@@ -87,11 +91,11 @@ void keep_for_good() noexcept {
     of_initialiser = nullptr;
 }
 
-// --- Initialisers ----------------------------------------------------------------------------------
+// --- Initializers --------------------------------------------------------------------------------
 
 void abandon_guard(void* guard) { guard_abort(static_cast<abi::__guard*>(guard)); }
 
-// Back to where nobody has begun. Who waits must look again.
+// Resets the control to "not begun", and wakes the waiting threads, which check it again.
 void abandon_once(void* control) {
     static_cast<std::atomic<int>*>(control)->store(0, std::memory_order_release);
     ::syscall(SYS_futex, control, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
@@ -135,8 +139,8 @@ void* __cxa_allocate_dependent_exception_of_numawarp() noexcept {
     return in_lp_or_not_at_all(allocate_dependent(), free_dependent);
 }
 
-// An exception from an initialiser, or of the platform, is libc's: a handler may have caught it, and lets
-// go of it.
+// The platform's exceptions, and exceptions from initializers, are in libc's memory. A handler may
+// have caught such an exception, and releases it.
 void abi::__cxa_free_exception(void* exception) noexcept {
     if (nw::is_group_memory(exception)) {
         free_exception(exception);
@@ -174,13 +178,15 @@ int abi::__cxa_thread_atexit(void (*destructor)(void*), void* object, void* libr
     return thread_atexit(destructor, object, library);
 }
 
-// The list of what is called at the end is the process's: a handler's atexit() stays in it.
+// The list of functions for the end of the process belongs to the process. A handler's atexit()
+// stays in it.
 int abi::__cxa_atexit(void (*function)(void*), void* object, void* library) noexcept {
     const nw::PlatformScope platform;
     return at_exit(function, object, library);
 }
 
-// A control that is the LP's own, as in a std::promise, is part of its state, and so is what it guards.
+// If the control is in the LP's memory, as in a std::promise, it is part of the LP's state, and so
+// are the data that it guards.
 int pthread_once(pthread_once_t* control, void (*routine)()) {
     const bool on_behalf = nw::current_heap != nullptr || nw::in_initialiser_of_handler();
     if (!on_behalf || nw::is_group_memory(control)) return once.function()(control, routine);
@@ -189,7 +195,7 @@ int pthread_once(pthread_once_t* control, void (*routine)()) {
     return once.function()(control, run_once);
 }
 
-// glibc's once_flag is its pthread_once_t.
+// In glibc, a once_flag has the layout and the meaning of a pthread_once_t.
 [[gnu::weak]] void call_once(::once_flag* control, void (*routine)()) {
     static_assert(sizeof(::once_flag) == sizeof(pthread_once_t));
     pthread_once(reinterpret_cast<pthread_once_t*>(control), routine);

@@ -1,6 +1,7 @@
-// Signal handlers of the program, of a library or of a profiler. Whatever such a handler interrupts, it
-// runs outside of the model's handler (SignalScope): it may call what is refused there, and what it
-// allocates is libc's. So a handler is not installed itself, but a function of ours that calls it.
+// Signal handlers of the program, of a library or of a profiler. Such a handler runs outside of the
+// model's handler that it interrupts (SignalScope): it may call functions that are refused there,
+// and its memory is libc's. Therefore a function of this file is installed in place of each signal
+// handler, and calls it.
 #include "numa/interpose/signal_handlers.hpp"
 
 #include <array>
@@ -13,10 +14,10 @@
 #include "numa/handler/signal_scope.hpp"
 #include "numa/interpose/refuse.hpp"
 
-// Some are deprecated.
+// Some of these functions are deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-extern "C" sighandler_t bsd_signal(int, sighandler_t);  // no header declares it any more
+extern "C" sighandler_t bsd_signal(int, sighandler_t);  // no longer declared in a header
 
 namespace {
 
@@ -31,14 +32,14 @@ constinit auto original_ssignal = original_of(&::ssignal, "ssignal");
 constinit auto original_sysv_signal = original_of(&::sysv_signal, "sysv_signal");
 constinit auto original_sigset = original_of(&::sigset, "sigset");
 
-// A signal handler may call these functions, and must not be the first: that would look them up.
+// Finds these functions now. A signal handler may call them, and must not call dlsym.
 [[maybe_unused]] const bool are_known =
     (original_sigaction.function(), original_signal.function(), original_sigset.function(), true);
 
-// What the program installed last. sa_handler and sa_sigaction share one place.
+// The handlers that the program has installed last. sa_handler and sa_sigaction share storage.
 constinit std::array<std::atomic<sighandler_t>, NSIG> handlers{};
 
-// Signals that a handler was installed for while they were ignored.
+// True for signals that were ignored when a handler was installed for them.
 constinit std::array<std::atomic<bool>, NSIG> was_ignored{};
 
 void enter(int signal) {
@@ -66,7 +67,7 @@ bool is_function(sighandler_t handler) noexcept {
     return handler != SIG_DFL && handler != SIG_IGN && handler != SIG_HOLD && handler != SIG_ERR;
 }
 
-// Calls `install` with what is to be installed in place of `wanted`. Returns the handler before.
+// Calls `install` with the handler that replaces `wanted`. Returns the program's previous handler.
 template <class Install>
 sighandler_t replace(int signal, sighandler_t wanted, sighandler_t ours, Install&& install) {
     if (signal <= 0 || signal >= NSIG) return install(wanted);
@@ -95,7 +96,8 @@ void nw::ignore_signals_again() noexcept {
             original_signal(signal, SIG_IGN);
 }
 
-// NW_INSTALLING(signal): signal() and its like. Weak: programs in C may define functions of these names.
+// NW_INSTALLING(signal) defines signal(), and so on. Weak: programs in C may define functions with
+// these names.
 #define NW_INSTALLING(name)                                                       \
     extern "C" [[gnu::weak]] sighandler_t name(int number, sighandler_t wanted) { \
         nw::interpose::refuse_in_handler(NW_PROCESS(#name));                      \

@@ -3,8 +3,10 @@
 
 namespace nw {
 
-// Ignores again all signals that were ignored when the process was started. nohup(1) starts a program with SIGHUP ignored,
-// but UCX, which Open MPI 5 loads, installs a handler for SIGHUP in its constructor. Thread: before main().
+// Ignores again all signals that were ignored when the process was started. nohup(1) starts a
+// program with SIGHUP ignored, but UCX, which Open MPI 5 loads, installs a handler for SIGHUP in
+// its constructor.
+// Thread: before main().
 void ignore_signals_again() noexcept;
 
 }  // namespace nw

@@ -1,14 +1,14 @@
-// Functions of libc that return a pointer to a result which the process has once, or that continue from
-// call to call in a state which the process has once. Here each thread has its own: in handlers, in
-// on_commit(), and elsewhere.
+// Functions of libc that return a pointer to the only result in the process, or that continue from
+// call to call with the only state in the process. Here each thread has its own result or state: in
+// handlers, in on_commit(), and elsewhere.
 //
-// - A result is valid until the next such call on the thread. An LP that keeps a pointer to a result
-//   after its event is found by --check-model (image/thread_results.hpp).
-// - A state (strtok, mblen, …) begins anew in each handler: a handler must not depend on which handler
-//   ran before it on its worker. Outside of handlers a state continues as libc defines it.
+// - A result is valid until the next such call on the thread. --check-model finds an LP that keeps
+//   a pointer to a result after its event (image/thread_results.hpp).
+// - A state (strtok, mblen, …) is reset for each handler, because a handler must not depend on the
+//   handler that ran before it on its worker. Outside of handlers a state continues as in libc.
 //
-// Results that libc keeps per thread already need no code: inet_ntoa. The definitions are weak: programs
-// in C may define functions of some of these names.
+// inet_ntoa needs no code, because libc already keeps its result per thread. The definitions are
+// weak: programs in C may define functions with some of these names.
 #include <aliases.h>
 #include <arpa/inet.h>
 #include <grp.h>
@@ -51,7 +51,7 @@ namespace {
 
 using nw::interpose::original_of;
 
-// Memory of one result. It grows while it is too small.
+// Memory for one result. It grows when it is too small.
 class ResultBuffer {
   public:
     constexpr ResultBuffer() noexcept = default;
@@ -62,7 +62,7 @@ class ResultBuffer {
     char* data() noexcept { return static_cast<char*>(range_.data); }
     std::size_t bytes() const noexcept { return range_.bytes; }
 
-    // Returns false if there is no memory, or much more than any result needs.
+    // Returns false if there is no memory, or if the size is much larger than any result needs.
     bool grow_to(std::size_t bytes) noexcept {
         if (bytes <= range_.bytes) return true;
         void* const data = bytes <= bytes_max ? __libc_realloc(range_.data, bytes) : nullptr;
@@ -79,7 +79,8 @@ class ResultBuffer {
     nw::ThreadResultBuffer range_;
 };
 
-// Calls fill(buffer, bytes), which returns an error code, with larger buffers while that is ERANGE.
+// Calls fill(buffer, bytes), which returns an error code. While the code is ERANGE, enlarges the
+// buffer and calls it again.
 template <class Fill>
 bool fill_result(ResultBuffer& buffer, Fill&& fill) noexcept {
     const nw::PlatformScope platform;
@@ -92,7 +93,7 @@ bool fill_result(ResultBuffer& buffer, Fill&& fill) noexcept {
 
 }  // namespace
 
-// --- Times -----------------------------------------------------------------------------------------
+// --- Times ---------------------------------------------------------------------------------------
 
 extern "C" [[gnu::weak]] tm* gmtime(const time_t* time) {
     static constinit thread_local tm result{};
@@ -130,9 +131,10 @@ extern "C" [[gnu::weak]] char* asctime(const tm* parts) {
 
 extern "C" [[gnu::weak]] char* ctime(const time_t* time) { return ::asctime(::localtime(time)); }
 
-// --- Entries of databases --------------------------------------------------------------------------
+// --- Entries of databases ------------------------------------------------------------------------
 
-// NW_ENTRY(passwd, getpwnam, (const char* name), (name)): calls getpwnam_r().
+// NW_ENTRY(passwd, getpwnam, (const char* name), name) defines getpwnam(), which calls
+// getpwnam_r().
 #define NW_ENTRY_AND(Entry, name, parameters, more, ...)                           \
     extern "C" [[gnu::weak]] Entry* name parameters {                              \
         static thread_local Entry entry{};                                         \
@@ -184,9 +186,9 @@ extern "C" [[gnu::weak]] mntent* getmntent(FILE* stream) {
     return ::getmntent_r(stream, &entry, buffer.data(), line_bytes_max);
 }
 
-// --- Texts -----------------------------------------------------------------------------------------
+// --- Texts ---------------------------------------------------------------------------------------
 
-// NW_TEXT(ttyname, (int file), file): calls ttyname_r().
+// NW_TEXT(ttyname, (int file), file) defines ttyname(), which calls ttyname_r().
 #define NW_TEXT(name, parameters, ...)                                                   \
     extern "C" [[gnu::weak]] char* name parameters {                                     \
         static thread_local ResultBuffer buffer;                                         \
@@ -200,7 +202,7 @@ NW_TEXT(ttyname, (int file), file)
 NW_TEXT(ptsname, (int file), file)
 NW_TEXT(getlogin, ())
 
-// libc allocates what it returns for an unknown error.
+// libc would allocate the text of an unknown error.
 extern "C" [[gnu::weak]] char* strerror(int code) {
     static constinit thread_local std::array<char, 64> result{};
     return ::strerror_r(code, result.data(), result.size());
@@ -216,7 +218,7 @@ extern "C" [[gnu::weak]] ether_addr* ether_aton(const char* text) {
     return ::ether_aton_r(text, &result);
 }
 
-// A digit holds six bits. The lowest digit is the first.
+// A digit holds six bits. The lowest digit comes first.
 extern "C" [[gnu::weak]] char* l64a(long value) {
     static constinit thread_local std::array<char, 7> result{};
     constexpr char digits[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -227,7 +229,7 @@ extern "C" [[gnu::weak]] char* l64a(long value) {
     return result.data();
 }
 
-// Into the caller's buffer, or into the thread's if there is none.
+// Writes into the caller's buffer, or into the thread's buffer if the caller passes none.
 static constinit auto original_tmpnam = original_of(&::tmpnam, "tmpnam");
 extern "C" [[gnu::weak]] char* tmpnam(char* name) {
     static constinit thread_local std::array<char, L_tmpnam> result{};
@@ -239,9 +241,10 @@ extern "C" [[gnu::weak]] char* inet_nsap_ntoa(int bytes, const unsigned char* ad
     return original_inet_nsap_ntoa(bytes, address, text != nullptr ? text : result.data());
 }
 
-// --- Numbers ---------------------------------------------------------------------------------------
+// --- Numbers -------------------------------------------------------------------------------------
 
-// More digits than these functions write: all before the point of the largest number, and those after.
+// The buffer is larger than any result of these functions: it holds all digits of the largest
+// number before the decimal point, and the digits behind it.
 #define NW_DIGITS(Real, name, exponent_max)                                                  \
     extern "C" [[gnu::weak]] char* name(Real value, int digits, int* point, int* sign) {     \
         static thread_local ResultBuffer buffer;                                             \
@@ -256,9 +259,9 @@ NW_DIGITS(double, fcvt, DBL_MAX_10_EXP)
 NW_DIGITS(long double, qecvt, LDBL_MAX_10_EXP)
 NW_DIGITS(long double, qfcvt, LDBL_MAX_10_EXP)
 
-// --- The locale's conventions ----------------------------------------------------------------------
+// --- The locale's conventions --------------------------------------------------------------------
 
-// libc fills one object from the locale of the calling thread: one thread after the other.
+// libc fills one object from the locale of the calling thread, so the calls are serialized.
 static constinit auto original_localeconv = original_of(&::localeconv, "localeconv");
 extern "C" [[gnu::weak]] lconv* localeconv() {
     static constinit thread_local lconv result{};
@@ -269,7 +272,7 @@ extern "C" [[gnu::weak]] lconv* localeconv() {
     return &result;
 }
 
-// --- States that continue from call to call --------------------------------------------------------
+// --- States that continue from call to call ------------------------------------------------------
 
 namespace {
 
@@ -302,8 +305,7 @@ struct States {
 States& states() noexcept {
     static constinit thread_local States outside;
     static constinit thread_local States of_handler;
-    static constinit thread_local std::uint64_t handler =
-        0;  // the call that `of_handler` belongs to
+    static constinit thread_local std::uint64_t handler = 0;  // the call of `of_handler`
     if (!nw::in_handler()) return outside;
     const std::uint64_t now = nw::handler_call.number.load(std::memory_order_relaxed);
     if (handler != now) {
@@ -328,7 +330,7 @@ extern "C" [[gnu::weak]] char* strtok(char* text, const char* separators) {
     return ::strtok_r(text, separators, &own.strtok_rest);
 }
 
-// A null pointer stands for the thread's state. The compiler gets another name for the function, because
+// If `state` is null, the thread's state is used. In C++ the function has another name, because
 // <wchar.h> may define the function, too.
 #define NW_CONVERSION(name, conversion, parameters, arguments)                                    \
     extern "C" std::size_t name##_of_thread parameters __asm__(#name);                            \
@@ -340,7 +342,7 @@ extern "C" [[gnu::weak]] char* strtok(char* text, const char* separators) {
 
 NW_CONVERSION(mbrlen, mbrlen, (const char* from, size_t bytes, mbstate_t* state),
               (from, bytes, state))
-// By this name <wchar.h> calls it.
+// The name under which <wchar.h> calls mbrlen().
 NW_CONVERSION(__mbrlen, mbrlen, (const char* from, size_t bytes, mbstate_t* state),
               (from, bytes, state))
 NW_CONVERSION(mbrtowc, mbrtowc, (wchar_t * to, const char* from, size_t bytes, mbstate_t* state),
@@ -388,8 +390,8 @@ NW_CONVERSION(__wcsnrtombs_chk, wcsnrtombs,
                size_t room),
               (to, from, count, bytes, state, room))
 
-// These have no parameter for a state. Without a text they begin anew, and return whether the encoding
-// has states that a text can change: none that glibc supports has.
+// These functions have no parameter for a state. A null `from` resets the state. The result 0 means
+// that the encoding has no shift states; this is true for all encodings that glibc supports.
 static int begin_anew(Conversion conversion) noexcept {
     *own_state(conversion) = {};
     return 0;
@@ -418,10 +420,11 @@ extern "C" int __wctomb_chk(char* to, wchar_t from, size_t room) {
     return static_cast<int>(__wcrtomb_chk_of_thread(to, from, own_state(Conversion::wctomb), room));
 }
 
-// --- The sign of the gamma function ----------------------------------------------------------------
+// --- The sign of the gamma function --------------------------------------------------------------
 
-// lgamma() returns the sign in `signgam`, a variable of the process, which all workers would write. In
-// handlers `signgam` is not written, and lgamma() is refused if the program reads `signgam`.
+// lgamma() returns the sign in `signgam`, a variable of the process, to which all workers would
+// write. In handlers `signgam` is not written, and lgamma() is refused if the program reads
+// `signgam`.
 static bool program_reads_signgam() {
     // The linker may choose either name of the variable.
     static const bool does = nw::is_variable_used("signgam") || nw::is_variable_used("__signgam");

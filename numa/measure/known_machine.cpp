@@ -23,17 +23,19 @@ namespace {
 using json = nlohmann::json;
 using Rows = std::vector<std::vector<double>>;
 
-// What a node at distance 10 is taken to give where nobody says it: distances are in proportion only.
+// The bandwidth at distance 10 if no source contains one. Only the ratios of such values are
+// meaningful.
 constexpr double supposed_mb_s = 10'000;
 constexpr int local_distance = 10;
-constexpr int supposed_distance = 20;  // where that is unknown
+constexpr int supposed_distance = 20;  // if the distance is unknown
 
 std::string host_name() {
     std::array<char, 256> name{};
     return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// The rows and columns of `wanted` out of a file's. Empty if the file does not say which they are.
+// Returns the rows and columns of the nodes `wanted` in a file's table. Empty if the file does not
+// list all of them.
 std::vector<std::size_t> places_of(const json& content, const std::vector<NodeId>& wanted) {
     std::vector<std::size_t> places;
     const auto listed = content.find("nodes");
@@ -66,7 +68,8 @@ KnownMachine machine_from_file(const std::vector<NodeId>& nodes, const std::stri
     return {nodes, read.bandwidth, file};
 }
 
-// Throws SetupError where the file is none of ours, or of a machine that is no longer this one.
+// Throws SetupError if there is no valid measurement in the cache folder, or if it belongs to
+// another machine: its CPU or its nodes differ.
 KnownMachine machine_from_cache(const std::vector<NodeId>& nodes) {
     const std::string file = cached_machine_file();
     if (file.empty()) throw SetupError("there is no folder");

@@ -1,6 +1,7 @@
-// What is known of how this machine's nodes read from each other: a file that the user names; what
-// `./jobs/run machine` has measured and left in the user's cache folder; what firmware says (HMAT, of each
-// node's own CPUs only), with distances for the rest; distances alone. Reports name the source.
+// The bandwidths between this machine's nodes, from the first of these sources that exists: a file
+// that the user names; a measurement of `./jobs/run machine` in the user's cache folder; the
+// firmware's table (HMAT, which covers only a node's own CPUs), with distances for the other pairs;
+// distances alone. Reports name the source.
 //
 // Thread: any.
 #pragma once
@@ -18,21 +19,22 @@
 namespace nw {
 
 struct KnownMachine {
-    std::vector<NodeId> nodes;  // rows and columns of
-    BandwidthMatrix bandwidth;  // MB/s, or in proportion to that
-    std::string source;         // for people: "measured on 2026-02-28", "distances between nodes"
-    bool is_mb_s = true;        // false: distances alone are known
+    std::vector<NodeId> nodes;  // the nodes of the rows and columns
+    BandwidthMatrix bandwidth;  // MB/s, or values that are only proportional to MB/s
+    std::string source;         // for users: "measured on 2026-02-28", "distances between nodes"
+    bool is_mb_s = true;        // false: only distances are available
 };
 
-// `file`: empty, or FILE or FILE#NAME. Throws SetupError of one line if such a file is not as it must be
-// or has another number of nodes than the machine; or if the machine has more than decisions know. What was
-// measured on another machine is passed over.
+// `file`: empty, or FILE or FILE#NAME. Throws SetupError with one line if the file is not valid or
+// has another number of nodes than the machine, or if the machine has more nodes than decisions
+// support. A measurement in the cache folder that belongs to another machine is ignored.
 KnownMachine known_machine(Os& os, const std::string& file);
 
-// Where measures of this host are kept: empty if the user has no folder for that.
+// The file with the measurements of this host. Empty if neither XDG_CACHE_HOME nor HOME is an
+// absolute path.
 std::string cached_machine_file();
 
-// The JSON of a measure: which machine it was, its names of nodes, and the tables.
+// The JSON text of a measurement: the machine, the names of its nodes, and the tables.
 std::string describe_measure(const MeasuredMachine& measured, const Machine& machine);
 
 }  // namespace nw

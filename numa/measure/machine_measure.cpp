@@ -21,12 +21,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t line_bytes = 64;
-constexpr std::size_t chain_bytes_max = std::size_t{64} << 20;  // beyond any cache of one core
+constexpr std::size_t chain_bytes_max = std::size_t{64} << 20;  // beyond the caches of one core
 constexpr std::size_t pages_per_move = 4096;
 constexpr double placed_enough = 0.99;
-constexpr std::size_t bytes_between_looks = std::size_t{1} << 20;  // at the clock
+constexpr std::size_t bytes_between_looks = std::size_t{1} << 20;  // per check of `over`
 
-// Memory on one node, with a chain through its beginning.
+// Memory on one node. The beginning of it is also a chain of lines.
 class Buffer {
   public:
     Buffer(Os& os, NodeId node, std::size_t bytes, bool is_only_node) : os_(os), bytes_(bytes) {
@@ -67,8 +67,8 @@ class Buffer {
             check(ENOMEM, "too few pages could be moved");
     }
 
-    // Each line says which is next: one cycle through all (Sattolo, "An algorithm to generate a random
-    // cyclic permutation", 1986).
+    // Each line contains the index of the next line; the chain is one cycle through all lines
+    // (Sattolo, "An algorithm to generate a random cyclic permutation", 1986).
     void make_chain() {
         const std::size_t lines = std::min(bytes_, chain_bytes_max) / line_bytes;
         std::vector<std::uint32_t> next(lines);
@@ -84,12 +84,12 @@ class Buffer {
     void* base_ = nullptr;
 };
 
-// A thread's work: to read [begin, begin + bytes) over and over.
+// The work of one thread: it reads [begin, begin + bytes) repeatedly.
 struct Reader {
     int cpu;
     const std::byte* begin;
     std::size_t bytes;
-    std::size_t number;  // whose sum this counts for
+    std::size_t number;  // index of the sum to which the result is added
 };
 
 std::uint64_t sum_of(const std::byte* begin, std::size_t bytes) noexcept {
@@ -99,7 +99,7 @@ std::uint64_t sum_of(const std::byte* begin, std::size_t bytes) noexcept {
     return sum;
 }
 
-// The compiler must not know what becomes of a result.
+// Stores results, so that the compiler cannot remove their computation.
 std::atomic<std::uint64_t> sink{0};
 
 class Bench {
@@ -160,7 +160,7 @@ class Bench {
         return readers;
     }
 
-    // MB/s, summed by the readers' numbers.
+    // Returns MB/s, summed by Reader::number.
     std::vector<double> read(const std::vector<Reader>& readers) const {
         std::vector<double> mb_s(result_.nodes.size(), 0);
         std::vector<double> of_reader(readers.size(), 0);
@@ -188,7 +188,7 @@ class Bench {
             for (std::size_t i = 0; i < readers.size(); ++i) threads.emplace_back(work, i);
         } catch (...) {
             over = true;
-            ready = readers.size();  // nobody waits for those that are not there
+            ready = readers.size();  // releases threads that wait for readers that failed to start
             throw;
         }
         while (ready < readers.size()) std::this_thread::yield();
@@ -230,7 +230,8 @@ class Bench {
         for (std::size_t c = 0; c < table.size(); ++c)
             for (std::size_t m = 0; m < table.size(); ++m)
                 if (table[c][c] == 0 && m != c) table[c][m] = table[m][c];
-        // Between two such nodes: the least of all.
+        // The bandwidth or latency between two nodes without CPUs is unknown: the lowest value of
+        // the table is used.
         double least = 0;
         for (const std::vector<double>& row : table)
             for (const double value : row)
@@ -243,7 +244,7 @@ class Bench {
     Os& os_;
     const MeasureEffort effort_;
     MeasuredMachine result_;
-    std::vector<Cpu> cpus_;  // one of each core
+    std::vector<Cpu> cpus_;  // one CPU of each core
     std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 

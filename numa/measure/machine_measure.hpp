@@ -1,9 +1,10 @@
-// How fast this machine's nodes read from each other's memory: `./jobs/run machine`. Each node's CPUs (one
-// of each core) read a buffer on each node, in sequence for the bandwidth; alone, and while every other
-// node's CPUs read from a node of their own, too. One CPU follows a chain through it in random order for
-// the latency. It takes an eighth of a second a pair of nodes.
+// Measures how fast the nodes of this machine read each other's memory (`./jobs/run machine`). For
+// the bandwidth, the CPUs of each node (one CPU of each core) read a buffer on each node
+// sequentially: first while the other CPUs are idle, then while the CPUs of every other node read
+// from another node. For the latency, one CPU follows a chain through the buffer in random order.
+// The measurement takes about an eighth of a second per pair of nodes.
 //
-// Thread: starts its own; nothing else should run on the machine.
+// Thread: the function starts its own threads. No other program should run on the machine.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +16,24 @@
 
 namespace nw {
 
-// Rows by node of the CPUs, columns by node of the memory, in the order of `nodes`. Of a node without
-// CPUs nothing can be measured as a reader: its row is what others read from it.
+// Rows: the node of the CPUs. Columns: the node of the memory. Rows and columns are in the order of
+// `nodes`. A node without CPUs cannot be measured as a reader; its row contains the values of the
+// nodes that read from it.
 struct MeasuredMachine {
     std::vector<NodeId> nodes;
-    std::vector<std::vector<double>> bandwidth;       // MB/s, of a pair alone
-    std::vector<std::vector<double>> bandwidth_busy;  // while all nodes read
+    std::vector<std::vector<double>> bandwidth;       // MB/s while only this pair is active
+    std::vector<std::vector<double>> bandwidth_busy;  // MB/s while all nodes read
     std::vector<std::vector<double>> latency_ns;
 };
 
 struct MeasureEffort {
-    std::size_t buffer_bytes = std::size_t{512} << 20;  // a node; less where less is free
-    double seconds = 0.05;                              // a bandwidth
-    std::size_t hops = 200'000;                         // a latency
+    std::size_t buffer_bytes = std::size_t{512} << 20;  // per node; less if less is free
+    double seconds = 0.05;                              // per bandwidth
+    std::size_t hops = 200'000;                         // per latency
 };
 
-// Throws MachineError where threads cannot be started; or bound, or pages not be put on nodes, of which there
-// are several.
+// Throws MachineError if threads cannot be started or a node has no free memory. On a machine with
+// several nodes, also if threads cannot be bound or pages cannot be moved to nodes.
 MeasuredMachine measure_machine(Os& os, const MeasureEffort& effort = {});
 
 }  // namespace nw

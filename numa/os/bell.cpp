@@ -10,7 +10,7 @@
 namespace nw {
 namespace {
 
-// Not FUTEX_PRIVATE_FLAG: other processes ring, too.
+// Without FUTEX_PRIVATE_FLAG, because other processes ring, too.
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* until) noexcept {
     return syscall(SYS_futex, &word, operation, value, until, nullptr, FUTEX_BITSET_MATCH_ANY);
@@ -19,7 +19,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 }  // namespace
 
 bool Bell::wait(std::chrono::nanoseconds longest) noexcept {
-    using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, as the kernel's
+    using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, like the clock of the futex
     const auto end = Clock::now() + longest;
     const auto since = end.time_since_epoch();
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);

@@ -1,9 +1,10 @@
-// Somebody who sleeps until somebody else has something for him, perhaps in another process: the bell may lie in memory
-// that they share.
+// An event on which one thread waits and which any thread signals, also a thread of another
+// process: a Bell may be in memory that processes share.
 //
-// No ring is lost: who sleeps says so and then looks once more for something to do; who has something says so and
-// then looks whether the other sleeps. For that all four are sequentially consistent: the two accesses
-// here, and those to what there is to do.
+// No signal is lost. The waiting thread stores that it is asleep, then checks once more for work.
+// The signaling thread publishes its work, then checks whether the other thread is asleep. These
+// four accesses must be sequentially consistent: the two accesses to `asleep_` here, and the
+// caller's two accesses to the work.
 #pragma once
 
 #include <atomic>
@@ -14,8 +15,9 @@ namespace nw {
 
 class Bell {
   public:
-    // Until ring(), or for `longest`; unless has_work() says, now that others see it asleep, that they have come before.
-    // Returns whether there is a reason to be awake but the time.
+    // Sleeps until ring(), at most for `longest`. Returns at once if has_work() returns true.
+    // has_work() is called after other threads can see that this thread is asleep. Returns false if
+    // only the time has elapsed.
     template <class HasWork>
     bool sleep(std::chrono::nanoseconds longest, HasWork&& has_work) {
         asleep_.store(1);
@@ -25,7 +27,8 @@ class Bell {
     }
     bool is_asleep() const noexcept { return asleep_.load() != 0; }
 
-    // Thread: any, after it has made known what there is to do.
+    // Wakes the sleeping thread, if there is one. Thread: any. Requires: the caller has published
+    // its work.
     void ring() noexcept {
         if (is_asleep() && asleep_.exchange(0) != 0) wake();
     }

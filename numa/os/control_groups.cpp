@@ -16,10 +16,10 @@ std::uint64_t number_in(const std::string& file, std::uint64_t otherwise) {
     return in >> value ? value : otherwise;
 }
 
-// Of a group with the groups in it: lists of file pages, and slabs such as directory entries. Pages of a tmpfs are on
-// other lists.
+// Bytes of a group, including its subgroups, on the kernel's lists of file pages, and (version 2)
+// in reclaimable slabs such as directory entries. Pages of a tmpfs are on other lists.
 std::uint64_t reclaimable_bytes(const std::string& stat_file, bool unified) {
-    // Not std::ifstream: the file is read throughout the run, and a C stream costs less.
+    // Not std::ifstream: the file is read repeatedly during the run, and a C stream costs less.
     std::FILE* const file = std::fopen(stat_file.c_str(), "re");
     if (file == nullptr) return 0;
     std::uint64_t sum = 0;
@@ -44,8 +44,8 @@ bool has_controller(const std::string& list, const std::string& controller) {
 
 }  // namespace
 
-// visit(folder, unified) for the process's group and all groups that contain it. Inside a container the path may be the
-// host's: the mount's root is then our group.
+// Calls visit(folder, unified) for the process's group and for all groups that contain it. Inside a
+// container, the path may be the host's path. The root of the mount is then the process's group.
 template <class Visit>
 void ControlGroups::for_each_folder(const char* controller, Visit&& visit) const {
     std::ifstream in(membership_);

@@ -1,4 +1,4 @@
-// What the control groups of this process leave it: files of Linux's control groups, version 1 and version 2
+// The limits that Linux control groups set for this process, version 1 and version 2
 // (Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst of the kernel).
 #pragma once
 
@@ -10,16 +10,19 @@ namespace nw {
 
 class ControlGroups {
   public:
-    // `membership`: the groups of the process; `mount`: where the kernel shows the groups. Tests have files of their own.
+    // `membership`: file with the groups of the process; `mount`: folder in which the kernel shows
+    // the groups. Tests pass their own files.
     explicit ControlGroups(std::string membership = "/proc/self/cgroup",
                            std::string mount = "/sys/fs/cgroup")
         : membership_(std::move(membership)), mount_(std::move(mount)) {}
 
-    // Bytes below the tightest limit, of the group or of one that contains it. Page cache and other memory that the kernel
-    // takes back on demand counts as available. UINT64_MAX: there is no limit. Throws std::bad_alloc.
+    // Bytes below the tightest limit of the process's group and of the groups that contain it. Page
+    // cache and other memory that the kernel reclaims on demand counts as available. UINT64_MAX:
+    // there is no limit. Throws std::bad_alloc.
     std::uint64_t available_bytes() const;
 
-    // CPUs that the tightest quota amounts to: CPU time per period, divided by the period. Infinity: there is no quota.
+    // The tightest quota, in CPUs: CPU time per period, divided by the period. Infinity: there is
+    // no quota.
     double cpu_quota() const;
 
   private:

@@ -1,16 +1,18 @@
-// The code of the C library: where a function of its own is running, or called us.
+// The code of the C library. It is used to find out whether a function of libc is running, or has
+// called the interposer.
 #pragma once
 
 #include <cstdint>
 
 namespace nw {
 
-// Whether the address lies in the code of libc, its loader, or the threads library that older ones have.
-// Not libstdc++'s: functions of std::string, say, are its code, and allocate and free what is whose the
-// string is. Thread: any, when the program has started. Async-signal-safe.
+// Whether the address is in the code of libc, its loader, or the threads library of older versions
+// of libc. Code of libstdc++ does not count: functions of std::string, for example, allocate and
+// free memory that belongs to the owner of the string. Thread: any, after the start of the program.
+// Async-signal-safe.
 bool is_libc_code(const void* code) noexcept;
 
-// The code of the loader, which lies in one segment. Empty until the program has started.
+// The code of the loader, which is in one segment. Empty until the program has started.
 struct CodeRange {
     std::uintptr_t begin = 0;
     std::uintptr_t bytes = 0;

@@ -1,6 +1,6 @@
-// The port to the kernel, on Linux: mmap and madvise, hwloc (machine.cpp) for cores, nodes and
-// distances inside the cpuset, libnuma and move_pages, /proc and the control group for figures,
-// perf_event_open (perf_event.cpp) for counters.
+// The port to the kernel, for Linux: mmap and madvise; hwloc (machine.cpp) for cores, nodes and
+// distances inside the cpuset; libnuma and move_pages; /proc and the control group for memory
+// figures; perf_event_open (perf_event.cpp) for counters.
 #include <fcntl.h>
 #include <malloc.h>
 #include <numa.h>
@@ -30,29 +30,29 @@
 namespace nw {
 namespace {
 
-// The kernel's struct sched_attr: its header and the C library's <sched.h> exclude each other.
+// The kernel's struct sched_attr. Its header and the C library's <sched.h> cannot both be included.
 struct SchedulingAttributes {
     std::uint32_t size, policy;
     std::uint64_t flags;
     std::int32_t nice;
     std::uint32_t priority;
-    std::uint64_t runtime, deadline, period;  // ns; without a deadline runtime is the slice
+    std::uint64_t runtime, deadline, period;  // ns; without a deadline, runtime is the time slice
 };
 
 Status status_of(long result) noexcept { return result < 0 ? errno : 0; }
 
-// libnuma's questions are legal only if this says yes.
+// Functions of libnuma may be called only if this returns true.
 bool has_numa() noexcept {
     static const bool yes = numa_available() >= 0;
     return yes;
 }
 
-constexpr std::size_t nodes_max = 1024;  // of the kernel's masks
+constexpr std::size_t nodes_max = 1024;  // in a node mask of the kernel
 constexpr std::size_t bits_per_word = 8 * sizeof(unsigned long);
-constexpr int weighted_interleave = 6;  // MPOL_WEIGHTED_INTERLEAVE; older headers do not have it
+constexpr int weighted_interleave = 6;  // MPOL_WEIGHTED_INTERLEAVE; not in older headers
 
-// A value from a "Name:   123 kB" file, in bytes; 0 if it is not there. No allocation: it may be
-// asked while memory is short.
+// A value from a file with lines "Name:   123 kB", in bytes; 0 if it is missing. Apart from
+// fopen(), it allocates nothing, because it may be called when memory is short.
 std::uint64_t kilobyte_field(const char* file, const char* name) noexcept {
     std::FILE* in = std::fopen(file, "re");
     if (in == nullptr) return 0;
@@ -70,8 +70,9 @@ std::uint64_t kilobyte_field(const char* file, const char* name) noexcept {
     return bytes;
 }
 
-// The memory of the machine that a process can still get. Some containers have no /proc/meminfo: sysinfo(2) does not
-// count the page cache, so the result is too small there.
+// The memory of the machine that a process can still allocate. Some containers have no
+// /proc/meminfo. The value of sysinfo(2), which is used there, is too small, because it does not
+// include the page cache.
 std::uint64_t available_bytes() noexcept {
     const std::uint64_t available = kilobyte_field("/proc/meminfo", "MemAvailable");
     if (available != 0) return available;
@@ -86,13 +87,13 @@ std::uint64_t number_in(const std::string& file, std::uint64_t otherwise) {
     return in >> value ? value : otherwise;
 }
 
-// Memory and distances do not change while we run; the CPUs that we may use do.
+// Memory and distances do not change during a run. The CPUs that this process may use can change.
 const Machine& machine() {
     static const Machine found = read_machine();
     return found;
 }
 
-// A figure of /sys/devices/system/node/node<N>/meminfo, in bytes; 0 if it is not there.
+// A value from /sys/devices/system/node/node<N>/meminfo, in bytes; 0 if it is missing.
 std::uint64_t node_field(NodeId node, const char* name) noexcept {
     std::array<char, 64> file{}, field{};
     std::snprintf(file.data(), file.size(), "/sys/devices/system/node/node%d/meminfo", index(node));
@@ -100,18 +101,19 @@ std::uint64_t node_field(NodeId node, const char* name) noexcept {
     return kilobyte_field(file.data(), field.data());
 }
 
-// --- move_pages(2), whose answers are honest about some of the pages only ---
+// --- move_pages(2), whose statuses are reliable for only some of the pages ---
 
-// The kernel holds back its lists of recently used pages on all cores during a call: calls should be
-// few. And it takes the pages of a call away from their users in one go: a call should be short.
+// During a call, the kernel disables its per-core lists of recently used pages on all cores, so
+// there should be few calls. It also makes all pages of a call inaccessible at once, so a call
+// should be short.
 constexpr std::size_t pages_per_call = 4096;
 
-// What the kernel never writes into a status.
+// A value that the kernel never writes into a status.
 constexpr int unwritten = INT_MIN;
 
-// How many of these pages, which the kernel was given in one call that failed in part, it has tried.
-// It collects pages until it meets one that it need not or cannot take (and writes that one's
-// status), moves what it has collected, and ends there if some of that would not move.
+// Returns how many of the pages of a call that failed in part the kernel has tried. The kernel
+// collects pages until it finds a page that it need not or cannot take, and writes this page's
+// status. Then it moves the collected pages. If some of them cannot be moved, the call ends there.
 std::size_t tried_pages(std::span<const int> statuses) noexcept {
     const auto first_unwritten = std::find(statuses.begin(), statuses.end(), unwritten);
     const auto ended_at = std::find_if(first_unwritten, statuses.end(),
@@ -120,9 +122,9 @@ std::size_t tried_pages(std::span<const int> statuses) noexcept {
                                       : static_cast<std::size_t>(ended_at - statuses.begin()) + 1;
 }
 
-// Asks once more for the pages that the kernel left unwritten or called busy: some of them were
-// moved, and the second page of a huge one is always busy, with its first. What was unwritten and
-// stands where it stood becomes `unmoved`.
+// Queries the pages whose status is unwritten or busy. Some of them were moved, and the second page
+// of a huge page is always busy, together with the first one. An unwritten status becomes `target`,
+// or the error of the query, or `unmoved` if the page is still elsewhere.
 void settle(std::span<void* const> pages, NodeId target, int unmoved,
             std::span<int> statuses) noexcept {
     std::array<void*, 512> asked;
@@ -147,7 +149,7 @@ void settle(std::span<void* const> pages, NodeId target, int unmoved,
     }
 }
 
-// What `ulimit -v` leaves of the address space.
+// The address space that `ulimit -v` leaves.
 std::uint64_t address_space_left() noexcept {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
@@ -163,11 +165,12 @@ class LinuxOs final : public Os {
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
         if (got == MAP_FAILED) return errno;
         if (address != nullptr && got != address) {
-            // A kernel before 4.17 takes the address as a hint.
+            // A kernel before 4.17 uses the address only as a hint.
             ::munmap(got, bytes);
             return EEXIST;
         }
-        // The kernel writes a core dump page by page, touched or not: 32 TiB would take hours.
+        // The kernel writes a core dump page by page, also pages that were never touched: 32 TiB
+        // would take hours.
         ::madvise(got, bytes, MADV_DONTDUMP);
         result = got;
         return 0;
@@ -200,7 +203,8 @@ class LinuxOs final : public Os {
         return status_of(::madvise(address, bytes, on ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
     }
 
-    // hwloc takes tens of milliseconds, and is asked again only if there are CPUs that it has not named.
+    // Reading hwloc takes tens of milliseconds. It is repeated only if the process may use CPUs
+    // that the first result does not contain.
     std::vector<Cpu> allowed_cpus() override {
         const std::vector<int> numbers = bound_cpu_numbers();
         std::vector<Cpu> cpus;
@@ -258,13 +262,13 @@ class LinuxOs final : public Os {
     }
 
     Status prefer_local_memory() noexcept override {
-        // Preferred with no node named means local, on kernels before MPOL_LOCAL, too.
+        // MPOL_PREFERRED without a node means local, also on kernels before MPOL_LOCAL.
         return status_of(::set_mempolicy(MPOL_PREFERRED, nullptr, 0));
     }
 
     void take_short_time_slices() noexcept override {
-        // The kernel's are 2.8 ms on machines of eight CPUs and more. 0.1 ms was too short for workers that share
-        // cores among themselves: decision 0030.
+        // The kernel's time slices are 2.8 ms on machines with eight or more CPUs. 0.1 ms was too
+        // short for workers that share cores with each other (decision 0030).
         constexpr std::uint64_t slice_ns = 300'000;
         SchedulingAttributes attributes{};
         if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
@@ -307,8 +311,8 @@ class LinuxOs final : public Os {
             std::size_t some = std::min(targets.size(), pages.size() - done);
             const long result = ::move_pages(0, some, const_cast<void**>(pages.data() + done),
                                              targets.data(), statuses.data() + done, MPOL_MF_MOVE);
-            // A full node fails the call; since Linux 4.17, a positive result is the number of pages
-            // that were not moved. Neither says which.
+            // If a node is full, the call fails. Since Linux 4.17, a positive result is the number
+            // of pages that were not moved. Neither result identifies the pages.
             const bool full = result < 0 && errno == ENOMEM;
             if (result < 0 && !full) return errno;
             if (result > 0) some = tried_pages(statuses.subspan(done, some));
@@ -343,7 +347,8 @@ class LinuxOs final : public Os {
         try {
             figures.available = std::min(figures.available, ControlGroups().available_bytes());
         } catch (const std::exception&) {
-            // Too little memory to read the control group's files: MemAvailable has to do.
+            // There is too little memory to read the control group's files. MemAvailable is used
+            // alone.
         }
         figures.available = std::min(figures.available, address_space_left());
         return figures;
@@ -353,7 +358,7 @@ class LinuxOs final : public Os {
         static const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
         std::array<char, 128> text{};
         if (file < 0 || ::pread(file, text.data(), text.size() - 1, 0) <= 0) return 0;
-        unsigned long long pages = 0;  // "total resident shared …", in pages
+        unsigned long long pages = 0;  // the file contains "total resident shared …", in pages
         std::sscanf(text.data(), "%*u %llu", &pages);
         return pages * page_bytes;
     }

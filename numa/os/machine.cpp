@@ -18,7 +18,7 @@ struct DestroyTopology {
 };
 using LoadedTopology = std::unique_ptr<hwloc_topology, DestroyTopology>;
 
-// Null where hwloc knows nothing.
+// Null if hwloc has no topology of this machine.
 LoadedTopology load_topology() {
     hwloc_topology_t raw = nullptr;
     if (hwloc_topology_init(&raw) != 0) return nullptr;
@@ -66,9 +66,9 @@ std::vector<int> cpu_numbers(const LoadedTopology& topology) {
     return numbers;
 }
 
-// Several nodes may be local to a CPU (fast memory beside ordinary one). On this machine the
-// kernel's answer counts, for it is what first touch goes by; elsewhere the lowest number of the
-// narrowest ones.
+// A CPU may have several local nodes (fast memory beside ordinary memory). On this machine the
+// kernel's answer is used, because first touch follows it. On a described machine it is the node
+// with the fewest CPUs, then the one with the lowest number.
 NodeId node_of(const LoadedTopology& topology, int cpu) {
     if (is_this_machine(topology)) {
         const int node = numa_available() >= 0 ? numa_node_of_cpu(cpu) : 0;
@@ -187,7 +187,7 @@ std::string cpu_name() {
         if (line.rfind("model name", 0) == 0 && colon != std::string::npos)
             return line.substr(colon + 2);
     }
-    return "unknown";  // ARM's kernels say numbers only
+    return "unknown";  // kernels for ARM report only numbers
 }
 
 }  // namespace nw

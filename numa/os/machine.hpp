@@ -1,11 +1,12 @@
-// What hwloc says of the machine: which CPUs this process may use, which nodes have memory, how far
-// they are from one another.
+// The machine, as hwloc reports it: the CPUs that this process may use, the nodes that have memory,
+// and the distances between nodes.
 //
-// hwloc and not /sys by hand, because it knows control groups, offline CPUs, nodes without CPUs or
-// without memory; and because another machine can be put in its place (HWLOC_XMLFILE,
-// HWLOC_SYNTHETIC), which is how this file is tested. Such a machine is taken as it is described: no
-// thread can be bound there and no page be moved, and a run says so and goes on.
-// Thread: any; nothing is kept.
+// hwloc is used instead of reading /sys, because it supports control groups, offline CPUs, and
+// nodes without CPUs or without memory. It can also describe another machine (HWLOC_XMLFILE,
+// HWLOC_SYNTHETIC), and tests use this. The description of such a machine is used without checks.
+// No thread can be bound there and no page can be moved; the run reports this and continues.
+//
+// Thread: any; no state is kept.
 #pragma once
 
 #include <cstdint>
@@ -22,23 +23,23 @@ struct Machine {
     struct Node {
         NodeId id{0};
         std::uint64_t total_bytes = 0;
-        std::string name;  // hwloc's
+        std::string name;  // as hwloc names it
     };
 
     std::vector<Cpu> cpus;    // in this process's cpuset, ordered by number; at least one
     std::vector<Node> nodes;  // with memory that this process may use, ordered; at least one
 
-    bool is_this = true;  // false: it was described to hwloc (HWLOC_XMLFILE)
+    bool is_this = true;  // false: the machine was described to hwloc (HWLOC_XMLFILE)
 
-    // As firmware has it (SLIT): 10 from a node to itself, 20 to one twice as far; not always the
-    // same both ways. 0: unknown.
+    // The firmware's distance (SLIT): 10 from a node to itself, 20 to a node that is twice as far.
+    // The two directions may differ. 0: unknown.
     int distance(NodeId from, NodeId to) const noexcept;
 
-    std::vector<NodeId> distance_nodes;    // rows and columns of
+    std::vector<NodeId> distance_nodes;    // the nodes of the rows and columns
     std::vector<std::uint64_t> distances;  // row by row
 
-    // MB/s that a node's CPUs read from a node, as firmware has it (HMAT). Linux tells of each node
-    // that of the CPUs next to it, and no other. 0: unknown.
+    // MB/s that the CPUs of node `cpu` read from node `memory`, according to the firmware (HMAT).
+    // For each node, Linux reports only the bandwidth of the CPUs next to it. 0: unknown.
     double bandwidth(NodeId cpu, NodeId memory) const noexcept;
 
     struct Bandwidth {
@@ -51,10 +52,11 @@ struct Machine {
 
 Machine read_machine();
 
-// What `taskset`, mpirun or a control group leave to the calling thread, without CPUs that are offline.
+// The CPUs that `taskset`, mpirun or a control group leave to the calling thread, without offline
+// CPUs.
 std::vector<int> bound_cpu_numbers();
 
-// The model's name, or "unknown".
+// The name of the CPU's model, or "unknown".
 std::string cpu_name();
 
 }  // namespace nw

@@ -20,7 +20,7 @@ std::string hex(const unsigned char* bytes, std::size_t count) {
     return text;
 }
 
-// The build-id among the notes in a segment; empty if it is not there.
+// The build-id among the notes of a segment; empty if there is none.
 std::string build_id_in(const unsigned char* notes, std::size_t bytes, std::size_t alignment) {
     const auto padded = [&](std::size_t size) { return (size + alignment - 1) & ~(alignment - 1); };
     while (bytes >= sizeof(ElfW(Nhdr))) {
@@ -30,7 +30,7 @@ std::string build_id_in(const unsigned char* notes, std::size_t bytes, std::size
         const std::size_t text = padded(name_end);
         const std::size_t end = padded(text + header.n_descsz);
         if (text + header.n_descsz > bytes) return {};
-        constexpr std::string_view gnu("GNU", 4);  // with its zero
+        constexpr std::string_view gnu("GNU", 4);  // including the terminating zero
         if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == gnu.size() &&
             std::memcmp(notes + sizeof header, gnu.data(), gnu.size()) == 0)
             return hex(notes + text, header.n_descsz);
@@ -69,7 +69,7 @@ LoadedModule describe(const dl_phdr_info& info, std::string_view path) {
     return module;
 }
 
-// Whether the loader had to find that symbol for the module.
+// Whether the loader had to resolve that symbol for the module.
 bool refers_to(const dl_phdr_info& module, std::string_view symbol) {
     const ElfW(Dyn)* entry = nullptr;
     for (unsigned i = 0; i < module.dlpi_phnum; ++i)
@@ -81,7 +81,7 @@ bool refers_to(const dl_phdr_info& module, std::string_view symbol) {
     const ElfW(Rela)* relocations = nullptr;
     std::size_t bytes = 0;
     for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-        // The loader has added where the module lies, but not in the kernel's own module.
+        // The loader has added the module's load address, except in the kernel's own module.
         const auto address = entry->d_un.d_ptr;
         if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(address);
         if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(address);

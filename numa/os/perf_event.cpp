@@ -20,7 +20,7 @@ constexpr std::uint64_t cache_event(std::uint64_t cache, std::uint64_t operation
     return cache | operation << 8 | result << 16;
 }
 
-// By HardwareCounter.
+// Indexed by HardwareCounter.
 constexpr std::array<Kind, hardware_counter_count> kinds = {{
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
@@ -46,7 +46,7 @@ Status open_perf_event(HardwareCounter counter, int& handle) noexcept {
     what.type = kind.type;
     what.config = kind.config;
     what.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    // The kernel's own work is for the privileged only (kernel.perf_event_paranoid).
+    // Only privileged users may count in the kernel (kernel.perf_event_paranoid).
     what.exclude_kernel = 1;
     what.exclude_hv = 1;
     constexpr int this_thread = 0, any_cpu = -1, no_group = -1;
@@ -58,7 +58,7 @@ Status open_perf_event(HardwareCounter counter, int& handle) noexcept {
 }
 
 Status read_perf_event(int handle, CounterReading& reading) noexcept {
-    std::array<std::uint64_t, 3> values{};  // as read_format says
+    std::array<std::uint64_t, 3> values{};  // count, time enabled, time running
     if (::read(handle, values.data(), sizeof values) != sizeof values) return EIO;
     reading = {values[0], values[1], values[2]};
     return 0;

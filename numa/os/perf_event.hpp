@@ -1,4 +1,4 @@
-// perf_event_open(2): counters of the calling thread, as numa/os/os.hpp wants them.
+// perf_event_open(2): the counters of the calling thread, for Os (numa/os/os.hpp).
 #pragma once
 
 #include "numa/os/os.hpp"

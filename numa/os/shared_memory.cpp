@@ -25,7 +25,7 @@ Status SharedMemory::make(std::size_t bytes) noexcept {
 Status SharedMemory::open(const std::string& address, std::size_t bytes) noexcept {
     file_ = ::open(address.c_str(), O_RDWR | O_CLOEXEC);
     if (file_ < 0) return errno;
-    // In a container of its own another process may have that number.
+    // In another container, a different process may have this number.
     struct stat found {};
     if (::fstat(file_, &found) != 0) return errno;
     if (found.st_size != static_cast<off_t>(bytes)) return ENOENT;

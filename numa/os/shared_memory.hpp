@@ -1,6 +1,6 @@
-// Memory that processes of one host have in common, for figures that they tell each other while they run.
-// It has no name in any folder: who makes it says where it is, by its own process and its descriptor, and
-// the kernel takes it away with the last one that has it.
+// Memory that processes of one host share, to exchange figures while they run. It has no name in
+// any folder. The address consists of the process and the file descriptor of the process that made
+// it. The kernel frees the memory when no process holds it any more.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ class SharedMemory {
     SharedMemory(const SharedMemory&) = delete;
     SharedMemory& operator=(const SharedMemory&) = delete;
 
-    // Zeroes. At most one of these two calls.
+    // Makes memory that is filled with zeros. At most one call of make() or open().
     Status make(std::size_t bytes) noexcept;
-    // What another process has made, who said address().
+    // Opens the memory that another process has made. `address`: what address() returned there.
     Status open(const std::string& address, std::size_t bytes) noexcept;
 
     void* begin() const noexcept { return begin_; }  // null: nothing was made or opened
-    // Where others find it. Requires: it was made here.
+    // The address that other processes pass to open(). Requires: make() was called on this object.
     std::string address() const;
 
   private:

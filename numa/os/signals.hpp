@@ -1,4 +1,5 @@
-// The process's signals around code that must not get them, or that takes them for itself.
+// Guards for the process's signals, around code that must not be interrupted by signals or that
+// changes their handlers.
 #pragma once
 
 #include <array>
@@ -8,8 +9,9 @@
 
 namespace nw {
 
-// Blocks the calling thread's signals while it lives, but for those that a program's own errors raise.
-// A thread that is started meanwhile never gets them: the process's signals go to its other threads.
+// Blocks the signals of the calling thread during its lifetime, except those that errors of the
+// program raise. A thread that is started meanwhile inherits the blocked signals, so the process's
+// signals go to its other threads.
 class SignalsBlocked {
   public:
     SignalsBlocked() noexcept {
@@ -27,7 +29,8 @@ class SignalsBlocked {
     sigset_t before_;
 };
 
-// What is done about these signals is the same after its life as before, whatever a library does to it.
+// Saves the actions of these signals and restores them at the end of its lifetime, whatever a
+// library has set meanwhile.
 template <int... signals>
 class KeptSignalActions {
   public:

@@ -1,4 +1,4 @@
-// What the processor and the kernel count of a thread from here to there (--hardware-counters).
+// The counts of the processor and the kernel for a thread during an interval (--hardware-counters).
 #pragma once
 
 #include <array>
@@ -9,10 +9,11 @@
 
 namespace nw {
 
-// By HardwareCounter. Of several threads: the sum, if it was counted for each of them.
+// Indexed by HardwareCounter. For several threads: the sum, or none if a thread has no count.
 struct HardwareCounts {
     std::array<std::optional<std::uint64_t>, hardware_counter_count> counts;
-    std::array<Status, hardware_counter_count> refused{};  // why there is none; 0: nobody asked
+    // The reason for each missing count; 0: the counter was not requested.
+    std::array<Status, hardware_counter_count> refused{};
 
     std::optional<std::uint64_t>& operator[](HardwareCounter counter) noexcept {
         return counts[static_cast<std::size_t>(counter)];
@@ -20,7 +21,7 @@ struct HardwareCounts {
     HardwareCounts& operator+=(const HardwareCounts& other) noexcept;
 };
 
-// Thread: the one whose work it counts, which makes, reads and destroys it.
+// Thread: the thread whose work it counts makes, reads and destroys it.
 class ThreadCounters {
   public:
     // Counts from now on, if `on`.
@@ -29,8 +30,8 @@ class ThreadCounters {
     ThreadCounters(const ThreadCounters&) = delete;
     ThreadCounters& operator=(const ThreadCounters&) = delete;
 
-    // So far. A counter that ran for a part of the time only is scaled to all of it; one that never ran
-    // is refused with EBUSY.
+    // The counts so far. A counter that ran for only part of the time is scaled to the whole time.
+    // A counter that never ran is refused with EBUSY.
     HardwareCounts counts() const noexcept;
 
   private:

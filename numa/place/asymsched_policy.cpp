@@ -16,21 +16,24 @@
 namespace nw {
 namespace {
 
-constexpr double patience_seconds = 2;   // with pages that follow slowly
-constexpr double still_elsewhere = 0.9;  // of them: then they are fetched
-constexpr double arrived = 0.1;          // may still be elsewhere
-// By then pagemigd, which wakes up once a second by default, has tried all of them thirty times.
+constexpr double patience_seconds = 2;   // before slow pages are fetched
+constexpr double still_elsewhere = 0.9;  // pages are slow if more than this share is remote
+constexpr double arrived = 0.1;          // the move is done if at most this share is remote
+// In this time, pagemigd with its default period of one second has tried to move all pages thirty
+// times.
 constexpr double give_up_seconds = 30;
-constexpr double load_worth_moving_for = 0.9;  // of the heaviest link's, where the machine is full
+// A run that fills the machine moves only if the heaviest link's load falls to this share.
+constexpr double load_worth_moving_for = 0.9;
+// A migration of fewer bytes does not change the estimated cost per gigabyte.
 constexpr std::uint64_t bytes_to_measure = std::uint64_t{1} << 24;
 
 using Rows = std::vector<std::vector<double>>;
 
-// What a decision would change. Nodes are places in the list of candidates.
+// The placement that a decision returns. Nodes are indices into the list of candidates.
 struct Plan {
-    std::vector<std::size_t> to;  // of each used node
+    std::vector<std::size_t> to;  // to[i]: the new node of used node i
     std::uint64_t bytes = 0;
-    std::string worth;  // in words
+    std::string worth;  // the gain, as text for the report
 };
 
 class AsymPolicy final : public PlacementPolicy {
@@ -40,7 +43,7 @@ class AsymPolicy final : public PlacementPolicy {
 
     NodeId node_of(const void*, NodeId home) const noexcept override { return home; }
 
-    // On one node there is nothing to choose.
+    // With one node there is no choice.
     bool moves_pages() const noexcept override { return machine_.nodes.size() > 1; }
     bool wants_homes() const noexcept override { return moves_pages(); }
     double period_seconds() const noexcept override { return moves_pages() ? 1 : 0; }
@@ -58,7 +61,8 @@ class AsymPolicy final : public PlacementPolicy {
         budget_.elapsed_seconds = period.seconds;
         if (moved_at_ >= 0 && !has_settled(period)) return fetch_if_slow(period);
         if (period.homes.empty()) {
-            // Who may not ask may not move pages either, and workers would leave theirs for good.
+            // If the kernel does not permit queries, it does not permit moving pages either, and
+            // the pages of moved workers would stay remote.
             stays_ = "workers stay: the kernel does not report the nodes of pages";
             return {};
         }
@@ -107,7 +111,8 @@ class AsymPolicy final : public PlacementPolicy {
         return numbers;
     }
 
-    // What pagemigd does at other times, for groups that change their worker and for mail, is not counted.
+    // Pages that pagemigd moves at other times, for groups that change their worker and for mail,
+    // are not counted.
     void note_costs(const PlacementPeriod& period) {
         const double seconds = period.migration_seconds - seconds_before_;
         const std::uint64_t bytes = period.migrated_bytes - bytes_before_;
@@ -116,7 +121,7 @@ class AsymPolicy final : public PlacementPolicy {
             budget_.seconds_per_gb = 1e9 * seconds / static_cast<double>(bytes);
     }
 
-    // Of the pages whose workers were moved.
+    // The share of remote pages on the nodes to which workers were moved.
     double remote_share(const PlacementPeriod& period) const {
         double bytes = 0, remote = 0;
         for (const auto& [node, home] : period.homes) {
@@ -127,7 +132,8 @@ class AsymPolicy final : public PlacementPolicy {
         return bytes > 0 ? remote / bytes : 0;
     }
 
-    // The pages have followed, as far as they will.
+    // Whether the last migration has ended: enough pages have arrived, the CPUs have changed, or
+    // give_up_seconds have passed.
     bool has_settled(const PlacementPeriod& period) {
         const bool settled = is_cut_short_ || remote_share(period) <= arrived ||
                              period.seconds - moved_at_ >= give_up_seconds;
@@ -147,7 +153,7 @@ class AsymPolicy final : public PlacementPolicy {
         return {.seats = false, .fetch = true};
     }
 
-    // Nodes with memory that have CPUs for as many workers as any node has now.
+    // Nodes with memory that have CPUs for as many workers as the fullest node has now.
     std::vector<NodeId> nodes_for_workers() {
         std::map<NodeId, std::size_t> workers;
         for (const Place& place : places_) ++workers[place.node];
@@ -162,7 +168,7 @@ class AsymPolicy final : public PlacementPolicy {
         return nodes;
     }
 
-    // None if a worker is where no other could be.
+    // Empty if a worker is on a node that is not a candidate.
     std::vector<std::size_t> used_nodes(const std::vector<NodeId>& candidates) const {
         std::vector<std::size_t> used;
         for (const int number : numbers_of(places_)) {
@@ -224,7 +230,7 @@ class AsymPolicy final : public PlacementPolicy {
         for (std::size_t& node : plan.to) node = decode(node);
         return plan;
     }
-    // New nodes among old ones, while both stand in one list.
+    // Marks new nodes, as long as the list contains old and new nodes.
     static std::size_t encode(std::size_t node) { return node + decision_nodes_max; }
     static std::size_t decode(std::size_t node) { return node % decision_nodes_max; }
 
@@ -273,18 +279,20 @@ class AsymPolicy final : public PlacementPolicy {
     Topology topology_;
     const KnownMachine machine_;
     std::vector<Place> places_;  // by worker
+    // Places by node, for the workers that move there.
     std::map<NodeId, std::vector<Place>> seats_;
     std::uint64_t periods_ = 0;  // so far
     MigrationBudget budget_;
-    double seconds_before_ = 0;  // of migration, when pages were last set off; likewise
+    double seconds_before_ = 0;  // migration_seconds at the last move
+    // migrated_bytes at the last move.
     std::uint64_t bytes_before_ = 0;
     std::set<NodeId> moved_to_;
-    double moved_at_ = -1;    // seconds; < 0: nothing is on its way
-    double put_off_at_ = -1;  // the same: nothing is
+    double moved_at_ = -1;    // seconds; < 0: no migration is in progress
+    double put_off_at_ = -1;  // seconds; < 0: no migration is postponed
     bool fetched_ = false;
-    bool is_cut_short_ = false;       // by CPUs that came or went
-    std::vector<std::string> moves_;  // what was done, in words
-    std::string stays_;               // why nothing was done last
+    bool is_cut_short_ = false;       // by a change of the CPUs
+    std::vector<std::string> moves_;  // the decisions that were carried out, as text
+    std::string stays_;               // the reason why the last decision changed nothing
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
-// `--place asymsched`: workers on the nodes whose links serve the run's traffic best, as AsymSched decides
-// (decide/asymsched.hpp); where a run fills the machine, its parts on the nodes so that the heaviest traffic
-// has the best links (decide/heaviest_links.hpp). Pages are local, and follow their workers.
+// `--place asymsched`: workers run on the nodes whose links serve the run's traffic best, according
+// to AsymSched (decide/asymsched.hpp). If a run uses all nodes, its parts are assigned to nodes so
+// that the heaviest traffic has the fastest links (decide/heaviest_links.hpp). Pages are local, and
+// follow their workers.
 //
-// The paper reads hardware counters, which do not see what goes from CPU to CPU; the engine knows every
-// byte of mail. What it does is paid from 5 % of the run's time, at the paper's 0.3 s a gigabyte until a
-// migration of this run has shown what it takes.
+// The paper reads hardware counters, which do not show traffic between CPUs. The engine counts
+// every byte of mail instead. Migrations may take 5 % of the run's time. Their cost is estimated
+// with the paper's 0.3 s per gigabyte until a migration of this run has been measured.
 #pragma once
 
 #include <memory>

@@ -16,7 +16,8 @@ namespace nw {
 namespace {
 
 constexpr double window_seconds = 0.25;
-// Of what their nodes give, from which on workers are taken to wait for it.
+// The run is limited by bandwidth if its workers use at least this share of the bandwidth of their
+// nodes.
 constexpr double limited_from = 0.5;
 
 class AutoPolicy final : public PlacementPolicy {
@@ -44,7 +45,7 @@ class AutoPolicy final : public PlacementPolicy {
     }
     bool wants_misses() const noexcept override { return wants_misses_; }
 
-    // What is decided stays.
+    // A decision is final.
     void on_cpus(const Topology& topology, const std::vector<Place>& places) override {
         weighted_->on_cpus(topology, places);
         if (is_decided_) return;
@@ -57,7 +58,8 @@ class AutoPolicy final : public PlacementPolicy {
         if (!period.has_caught_up || period.cpu_seconds <= 0) return {};
         const bool by_misses = period.missed_mb_s && wants_misses_;
         if (by_misses != std::exchange(by_misses_, by_misses)) {
-            // Misses tell only of pages that are local, and a trial has begun with those.
+            // Misses are meaningful only while pages are local, and a trial begins with local
+            // pages.
             const bool was_spread = spreads();
             start_again();
             if (was_spread) return {};
@@ -78,7 +80,8 @@ class AutoPolicy final : public PlacementPolicy {
     }
 
   private:
-    // A node reads its own memory no slower than its fastest link, where the table does not say.
+    // A node reads its own memory at least as fast as memory over its fastest link. This bound is
+    // used if the table has no value for the node itself.
     double own_mb_s(std::size_t node) const {
         double mb_s = machine_.bandwidth.at(node, node);
         for (std::size_t m = 0; mb_s == 0 && m < machine_.nodes.size(); ++m)
@@ -135,7 +138,7 @@ class AutoPolicy final : public PlacementPolicy {
     WindowMedian missed_;
     PlacementTrial trial_;
     bool wants_misses_ = false;
-    bool by_misses_ = false;  // the last window
+    bool by_misses_ = false;  // in the last window
     bool is_decided_ = false;
     std::string why_;
     std::atomic<bool> spread_{false};

@@ -1,9 +1,11 @@
-// `--place auto`: `weighted` where bandwidth is what a run waits for, else `local`. Only a run on some of the
-// machine's nodes has anything to choose; what has workers on all nodes, or on one of one, stays local.
+// `--place auto`: `weighted` if the run is limited by memory bandwidth, else `local`. There is a
+// choice only if workers run on some, but not all, of the machine's nodes. In other cases, and on a
+// machine with one node, the mode is `local`.
 //
-// What tells: misses of the last level of caches, where the machine counts them and its bandwidths are known in
-// MB/s, against what the workers' nodes give. Elsewhere a trial (decide/placement_trial.hpp) by committed events a
-// second of CPU time, for which pages are moved there and, unless it was worth it, back.
+// The decision uses misses of the last-level cache, compared with the bandwidth of the workers'
+// nodes, if the machine counts misses and its bandwidths are known in MB/s. Otherwise a trial
+// (decide/placement_trial.hpp) measures committed events per second of CPU time. The trial moves
+// pages to all nodes, and moves them back unless the run was faster.
 #pragma once
 
 #include <memory>

@@ -20,9 +20,9 @@ std::uint64_t pages_shared_between_groups(std::span<const GroupMemory* const> gr
     std::sort(edges.begin(), edges.end(),
               [](const Edge& a, const Edge& b) { return a.page < b.page; });
 
-    // Between two edges the same groups hold all pages.
+    // The groups that hold pages do not change between two edges.
     std::uint64_t shared = 0;
-    std::vector<const GroupMemory*> holders;  // once for each range that is open
+    std::vector<const GroupMemory*> holders;  // one entry per open range
     for (std::size_t i = 0; i < edges.size(); ++i) {
         const bool foreign =
             std::any_of(holders.begin(), holders.end(),

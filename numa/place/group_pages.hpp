@@ -1,6 +1,8 @@
-// All pages that belong to groups, as ranges: what the placement probe asks for, and the proof that
-// groups share no page.
-// Thread: any, while the groups' owners go on; the ranges are as of the moment when each was read.
+// All pages that belong to groups, as ranges. The placement probe queries them, and
+// pages_shared_between_groups() uses them to check that groups share no page.
+//
+// Thread: any, while the groups' owners continue. Each range is valid at the moment when it was
+// read.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +14,10 @@
 
 namespace nw {
 
-// What a page is used for.
+// The use of a page.
 enum class PageKind : std::uint8_t { state, platform, mail };
 inline constexpr std::size_t page_kinds = 3;
-// As users know them: the platform is the engine to them.
+// The names in reports. Users know the platform as the engine.
 constexpr const char* name_of(PageKind kind) noexcept {
     constexpr const char* names[page_kinds] = {"state", "engine", "mail"};
     return names[static_cast<std::size_t>(kind)];
@@ -38,7 +40,7 @@ void for_each_page_range(std::span<const GroupMemory* const> groups, Visit&& vis
     }
 }
 
-// The number of pages that more than one group has: 0, or memory is not what it should be.
+// The number of pages that belong to more than one group; always 0, unless there is a bug.
 std::uint64_t pages_shared_between_groups(std::span<const GroupMemory* const> groups);
 
 }  // namespace nw

@@ -1,5 +1,7 @@
-// What page migration did and why it did not do more: figures, and notices that are said once.
-// Thread: any; the threads of the daemon write here and share nothing else.
+// The results of page migration: counters, and notices, for example about pages that could not be
+// moved.
+//
+// Thread: any. The threads of the daemon write here and share no other data.
 #pragma once
 
 #include <atomic>
@@ -15,15 +17,16 @@
 
 namespace nw {
 
-// Pages are small ones; of a huge page, 512. What is tried again in the next period counts again.
+// Pages are 4 KiB pages; a huge page counts as 512. A page that is tried again in the next period
+// counts again.
 struct MigrationFigures {
     std::uint64_t pages_moved = 0;
-    std::uint64_t pages_busy = 0;     // in use by somebody just then
-    std::uint64_t pages_no_room = 0;  // on the node they were to go to
-    std::uint64_t pages_failed = 0;   // for any other reason
-    std::uint64_t groups_served = 0;  // requests of owners that are done, every page of them
+    std::uint64_t pages_busy = 0;     // in use at that moment
+    std::uint64_t pages_no_room = 0;  // the target node was full
+    std::uint64_t pages_failed = 0;   // for other reasons
+    std::uint64_t groups_served = 0;  // requests that were completed, with all pages
     std::uint64_t passes = 0;         // of one thread over its groups
-    std::uint64_t busy_ns = 0;        // CPU time of these
+    std::uint64_t busy_ns = 0;        // CPU time of the passes
 };
 
 class MigrationLog {
@@ -39,10 +42,10 @@ class MigrationLog {
     };
     Counters counters;
 
-    // True after the kernel has refused to move pages at all: asking again is no use.
+    // True after the kernel has refused to move pages at all. Further attempts are useless.
     bool refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
-    // Each of these is said once, however often it happens.
+    // Each of these notices is stored once, even if its cause occurs repeatedly.
     void note_refused(Status status);
     void note_no_room(NodeId node, std::uint64_t bytes);
     void note_no_node(NodeId node, Status status);

@@ -26,7 +26,7 @@ void MigrationShare::pass(const std::stop_token& stop) {
     visits_.clear();
     batches_.clear();
     room_.clear();
-    changes_ = policy_.changes();  // before node_of() is asked: no step is taken for done too early
+    changes_ = policy_.changes();  // before node_of(): no change counts as done too early
     sweep_pages_left_ = policy_.spreads() ? sweep_pages : 0;
     std::size_t swept = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -46,7 +46,8 @@ void MigrationShare::pass(const std::stop_token& stop) {
     add_to(log_.counters.passes, 1);
 }
 
-// All of it, without anybody having asked. What lacks room where pages are spread, sweeps bring.
+// Whether all pages of the group must be checked without a request. If pages are spread, pages for
+// which a node had no room are left to the sweeps.
 bool MigrationShare::needs_look(const Member& member) const {
     return member.changes_seen != changes_ ||
            (member.changes_done != changes_ && !policy_.spreads());
@@ -66,7 +67,8 @@ void MigrationShare::visit(Member& member, const std::stop_token& stop) {
 
     for (auto& [target, pages] : misplaced_) pages.clear();
     if (looking) {
-        // What the new owner allocates from now on, it touches first: one copy of the table will do.
+        // Pages that the new owner allocates from now on are first touched by it, so one copy of
+        // the table is sufficient.
         group.segments().copy_entries(segments_);
         member.swept_pages = look_at_segments(visit, whole ? 0 : member.swept_pages,
                                               whole ? SIZE_MAX : sweep_pages_left_, stop);
@@ -89,13 +91,14 @@ void MigrationShare::visit(Member& member, const std::stop_token& stop) {
     }
 }
 
-// At so many of the group's pages, from one on. Returns which it came to; 0: it is through.
+// Checks at most `most` of the group's pages, beginning with page `from`. Returns the page at which
+// it stopped; 0: all pages were checked.
 std::size_t MigrationShare::look_at_segments(Visit& visit, std::size_t from, std::size_t most,
                                              const std::stop_token& stop) {
     const auto where = [this, home = visit.request.target](const void* page) {
         return policy_.node_of(page, home);
     };
-    std::size_t before = 0;  // pages of segments before this one
+    std::size_t before = 0;  // pages of the segments before this one
     for (const Segment& segment : segments_) {
         const std::size_t pages = segment.bytes / page_bytes;
         const std::size_t begin = std::clamp(from, before, before + pages) - before;
@@ -109,8 +112,8 @@ std::size_t MigrationShare::look_at_segments(Visit& visit, std::size_t from, std
     return 0;
 }
 
-// Adds the pages that are not where they should be to misplaced_. Returns how many pages of the range are
-// in memory at all.
+// Adds the pages of the range that are on a wrong node to misplaced_. Returns how many pages of the
+// range are in memory.
 template <class Where>
 std::size_t MigrationShare::find_misplaced(std::byte* base, std::size_t bytes, Visit& visit,
                                            const Where& where, const std::stop_token& stop) {
@@ -139,7 +142,8 @@ std::size_t MigrationShare::find_misplaced(std::byte* base, std::size_t bytes, V
     return resident;
 }
 
-// All or nothing of what goes from a group to a node: half of it elsewhere would help nobody.
+// Reserves room for all pages that a group moves to a node, or for none: moving only a part of them
+// would not help.
 bool MigrationShare::has_room(NodeId node, std::size_t pages) {
     const auto [found, fresh] = room_.try_emplace(node, 0);
     if (fresh) found->second = os_.free_bytes(node);
@@ -148,7 +152,7 @@ bool MigrationShare::has_room(NodeId node, std::size_t pages) {
     return true;
 }
 
-// Puts pages of the latest visit into the node's batch.
+// Adds pages of the latest visit to the node's batch.
 void MigrationShare::enqueue(NodeId target, const std::vector<void*>& pages) {
     Batch& batch = batches_[target];
     for (std::size_t done = 0; done < pages.size();) {
@@ -192,8 +196,8 @@ void MigrationShare::count_moved_pages(NodeId target, const Batch& batch) {
                 ++(status == -EBUSY ? busy : no_room);
                 outcome = std::max(outcome, status == -EBUSY ? Outcome::again : Outcome::no_room);
             } else if (status != -ENOENT) {
-                // Whatever it is (a page of the file cache, of shared memory), it will be the same
-                // next time: the rest of the group has arrived, and that is all that can be done.
+                // Such pages (for example of the file cache or of shared memory) would fail again
+                // next time. The group counts as done without them.
                 ++failed;
             }
         }
@@ -205,7 +209,7 @@ void MigrationShare::count_moved_pages(NodeId target, const Batch& batch) {
     if (no_room != 0) log_.note_no_room(target, no_room * page_bytes);
 }
 
-// What becomes of a group when a whole call fails.
+// Returns the outcome for a group if a whole call fails.
 MigrationShare::Outcome MigrationShare::outcome_of_refusal(NodeId target, Status status,
                                                            std::size_t pages) {
     if (status == ENOMEM) {

@@ -1,19 +1,20 @@
-// One thread's share of page migration: its groups, and what it does for them once a period (a pass).
+// One thread's share of page migration: its groups, and the work for them once per period (a pass).
 //
-// Where a page should be the policy says (placement_policy.hpp). A group whose move was asked for (group_home.hpp) has all its pages looked up; those on another node
-// are moved, and the request stands until the last of them has arrived. Mail is looked after without
-// being asked, because pages of mail are first touched by whoever sends: whenever some are new, they
-// are moved to the group's home ("NUMA Time Warp", Pellegrini and Quaglia, PADS 2015, §3.4).
+// The policy decides where a page should be (placement_policy.hpp). If the move of a group was
+// requested (group_home.hpp), all its pages are queried, and those on another node are moved. The
+// request remains until these pages have arrived or turn out to be immovable. Mail is moved without
+// a request, because its pages are first touched by the sending worker. When mail has new pages,
+// they are moved to the group's home ("NUMA Time Warp", Pellegrini and Quaglia, PADS 2015, §3.4).
 //
-// Where pages are spread over nodes, nobody asks: every group is looked at again when the policy has
-// changed its mind, and a part of all pages in each pass, because pages are touched for the first time at
-// any time.
+// If pages are spread over nodes, there are no requests. Each group is checked again when the
+// policy has changed. In addition, each pass checks a part of all pages (a sweep), because pages
+// may be touched for the first time at any time.
 //
-// Pages of several groups share a call, and pages that are in place are not named in one, because a
-// call to move_pages holds up all cores a little. A worker that touches a page while it moves waits as
-// for a page fault, and for nothing else here.
+// One call of move_pages contains pages of several groups, and only misplaced pages, because each
+// call delays all cores a little. A worker that touches a page while it is moved waits as long as
+// for a page fault. Workers never wait for this class otherwise.
 //
-// Thread: one at a time; the groups' owners go on meanwhile.
+// Thread: one at a time; the groups' owners continue meanwhile.
 #pragma once
 
 #include <atomic>
@@ -39,27 +40,27 @@ class MigrationShare {
     // Pages in one call to the kernel: 16 MiB.
     static constexpr std::size_t batch_pages = 4096;
 
-    // Pages looked at in a pass although nothing is known to have changed: 256 MiB.
+    // Pages that one pass checks although no change is known: 256 MiB.
     static constexpr std::size_t sweep_pages = 65'536;
 
     MigrationShare(Os& os, MigrationLog& log, const PlacementPolicy& policy)
         : os_(os), log_(log), policy_(policy) {}
 
-    // Requires: the group outlives this, or is there until clear().
+    // Requires: the group exists until clear() or until this object is destroyed.
     void add(GroupMemory& group) { members_.push_back({&group}); }
-    // Between two passes.
+    // Requires: no pass is running.
     void clear() noexcept {
         members_.clear();
         first_member_ = 0;
     }
     std::size_t groups() const noexcept { return members_.size(); }
 
-    // Serves every group once; cut short when `stop` is requested, and requests then stand.
-    // Throws std::bad_alloc: nothing is lost, and the next pass tries again.
+    // Serves every group once. If `stop` is requested, the pass ends early, and the unfinished
+    // requests remain. Throws std::bad_alloc; no request is lost, and the next pass tries again.
     void pass(const std::stop_token& stop = {});
 
-    // The PlacementPolicy::changes() after which every page has been brought to where it should be, or
-    // cannot be. Thread: any.
+    // The latest PlacementPolicy::changes() for which every page has been moved to the node where
+    // it should be, or cannot be moved. Thread: any.
     std::uint32_t changes_done() const noexcept {
         return changes_done_.load(std::memory_order_relaxed);
     }
@@ -67,29 +68,29 @@ class MigrationShare {
   private:
     struct Member {
         GroupMemory* group;
-        std::uint32_t growths_seen = 0;  // of its mail, when all of that was in place
+        std::uint32_t growths_seen = 0;  // of its mail, at the last check
         bool mail_in_place = true;
-        // Changes of the policy's mind after which its pages were last tried, and after which none was left
-        // for want of room. changes_done ≤ changes_seen.
+        // Value of PlacementPolicy::changes() for which its pages were last tried, and for which no
+        // page was left behind because a node had no room. changes_done ≤ changes_seen.
         std::uint32_t changes_seen = 0;
         std::uint32_t changes_done = 0;
-        std::size_t swept_pages = 0;  // by a sweep that is not through with it
+        std::size_t swept_pages = 0;  // by a sweep that has not finished the group
     };
 
-    // What became of a group in this pass; the worst of its pages decides.
+    // The result for a group in a pass; the worst result of its pages.
     enum class Outcome : std::uint8_t { done, no_room, again, given_up };
 
     struct Visit {
         Member* member;
         GroupHome::Request request;
-        bool moving;  // all of the group, and not its mail alone
+        bool moving;  // the whole group, not only its mail
         std::uint32_t growths;
         std::uint32_t changes;
-        bool mail_untouched = false;  // some of it is about to be touched: look again
+        bool mail_untouched = false;  // some of its pages will be touched soon: check again
         Outcome outcome = Outcome::done;
     };
 
-    // Pages on their way to one node.
+    // Pages that are to be moved to one node.
     struct Batch {
         struct Run {
             std::size_t visit;
@@ -103,7 +104,7 @@ class MigrationShare {
     bool needs_look(const Member& member) const;
     std::size_t look_at_segments(Visit& visit, std::size_t from, std::size_t most,
                                  const std::stop_token& stop);
-    // `where(page)`: where it should be.
+    // `where(page)`: the node where the page should be.
     template <class Where>
     std::size_t find_misplaced(std::byte* base, std::size_t bytes, Visit& visit, const Where& where,
                                const std::stop_token& stop);
@@ -118,22 +119,21 @@ class MigrationShare {
     MigrationLog& log_;
     const PlacementPolicy& policy_;
     std::vector<Member> members_;
-    std::size_t first_member_ = 0;  // of the next pass: which the last one's sweep came to
+    std::size_t first_member_ = 0;  // first in the next pass: where the last sweep ended
     std::atomic<std::uint32_t> changes_done_{0};
 
-    // What belongs to this pass:
+    // Data of the current pass:
     std::vector<Visit> visits_;
     std::map<NodeId, Batch> batches_;
-    std::map<NodeId, std::uint64_t> room_;  // bytes left on nodes that something is to go to
-    std::uint32_t changes_ = 0;             // of the policy's mind, when it began
+    std::map<NodeId, std::uint64_t> room_;  // bytes left on the target nodes
+    std::uint32_t changes_ = 0;             // of the policy, at the beginning
     std::size_t sweep_pages_left_ = 0;
 
-    // Room to work in, kept from pass to pass:
+    // Buffers that are reused by the next passes:
     std::vector<Segment> segments_;
     std::vector<void*> asked_;
     std::vector<int> statuses_;
-    std::map<NodeId, std::vector<void*>>
-        misplaced_;  // of the visited group, by where they should be
+    std::map<NodeId, std::vector<void*>> misplaced_;  // of the visited group, by target node
 };
 
 }  // namespace nw

@@ -16,7 +16,7 @@
 namespace nw {
 namespace {
 
-// Moves a page of ours to where it is.
+// Moves a page of this process to the node on which it is.
 Status try_to_move_a_page(Os& os) {
     alignas(page_bytes) std::array<std::byte, page_bytes> page{};
     const std::array<void*, 1> pages{page.data()};
@@ -48,7 +48,8 @@ void PageMigrationDaemon::start(std::size_t threads) {
     try {
         for (std::size_t i = 0; i < threads; ++i) {
             threads_.emplace_back([this, i] { run(i); });
-            // At most 15 characters: a name that is longer is refused, and nothing is lost.
+            // A name may have at most 15 characters. The function refuses a longer name, which does
+            // no harm.
             pthread_setname_np(threads_.back().native_handle(),
                                fmt::format("pagemigd/{}", i).c_str());
         }
@@ -86,7 +87,7 @@ void PageMigrationDaemon::stop() noexcept {
         if (thread.joinable()) thread.join();
 }
 
-// False when it is time to end.
+// Returns false if the thread must end.
 bool PageMigrationDaemon::sleep_until_next_pass() {
     const auto period = std::chrono::duration<double>(period_seconds_);
     std::unique_lock lock(mutex_);

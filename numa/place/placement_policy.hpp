@@ -1,11 +1,12 @@
-// Where pages and workers should be: the one seam for all who decide that. A policy is asked where new
-// pages go, where a page of a group should be now, and on which nodes workers should be; it is told, once
-// a period, what the run did. Who carries out what it says: the kernel for new pages, pagemigd for all
-// others (migration_share.hpp), each worker for its own place and the homes of its groups.
+// The interface of all policies for the placement of pages and workers. The engine asks a policy
+// where new pages should be allocated, where a page of a group should be now, and on which nodes
+// workers should run. Once per period, it reports to the policy what the run has done. The kernel
+// carries out the decisions for new pages, pagemigd for all other pages (migration_share.hpp), and
+// each worker for its own CPU and the homes of its groups.
 //
-// The first one is that of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015): a page is born on the
-// node of the worker that touches it first, and follows its group to that of a new worker. A new one is a
-// file and a line in make_policy().
+// The first policy is that of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015): a page is
+// allocated on the node of the worker that touches it first, and follows its group to the node of a
+// new worker. A new policy needs a file and a line in make_policy().
 #pragma once
 
 #include <cstddef>
@@ -25,71 +26,74 @@
 
 namespace nw {
 
-// Groups whose workers run on one node.
+// The memory of the groups whose workers run on one node.
 struct HomeMemory {
     std::uint64_t bytes = 0;  // resident, estimated from a sample
-    double remote_share = 0;  // of these: on another node
+    double remote_share = 0;  // of `bytes`: on another node
 };
 
-// What a policy learns of a period.
+// The report to a policy about one period.
 struct PlacementPeriod {
-    double seconds = 0;                  // since the event loop began, at the period's end
+    double seconds = 0;                  // from the start of the event loop to the period's end
     std::uint64_t committed_events = 0;  // in the period, on all ranks
     double cpu_seconds = 0;              // of this process, in the period
-    // Cache lines that workers of this process got from memory in it; none: the machine does not count them.
+    // MB/s that workers of this process read from memory because of cache misses; none: the machine
+    // does not count them.
     std::optional<double> missed_mb_s;
-    // Of the ranks that the policy decides for:
-    std::vector<std::vector<double>> traffic;  // in it: bytes of mail from worker (row) to worker
-    std::map<NodeId, HomeMemory> homes;        // at its end
-    std::uint64_t migrated_bytes = 0;          // so far, by pagemigd and by workers that fetched
-    double migration_seconds = 0;              // CPU time of that
-    bool has_caught_up = true;                 // pagemigd, with all that node_of() says
+    // The following values are for the ranks for which the policy decides.
+    std::vector<std::vector<double>> traffic;  // mail in the period: bytes, worker (row) to worker
+    std::map<NodeId, HomeMemory> homes;        // at the period's end
+    std::uint64_t migrated_bytes = 0;  // so far, by pagemigd and by workers that fetched pages
+    double migration_seconds = 0;      // CPU time for migrated_bytes
+    bool has_caught_up = true;         // whether pagemigd has moved all pages as node_of() requires
 };
 
-// What workers are to do now.
+// Orders to the workers.
 struct PlacementOrders {
-    bool seats = false;  // go where worker_places() says
-    bool fetch = false;  // bring their groups' pages there themselves
+    bool seats = false;  // each worker moves to its place in worker_places()
+    bool fetch = false;  // each worker moves the pages of its groups itself
 };
 
 class PlacementPolicy {
   public:
     virtual ~PlacementPolicy() = default;
 
-    // --- asked ---
+    // --- queries ---
 
-    // Where a page should be now whose group's worker runs on `home`. Thread: any.
+    // The node where `page` should be now, if the worker of its group runs on `home`. Thread: any.
     virtual NodeId node_of(const void* page, NodeId home) const noexcept = 0;
-    // Whether pages should be on other nodes than their workers', so that they must be looked for without
-    // anybody having asked for a move. Thread: any.
+    // Whether pages should be on other nodes than their workers'. Then pagemigd checks all pages,
+    // without a request for a move. Thread: any.
     virtual bool spreads() const noexcept { return false; }
-    // Whether pages will have to move although no group changes its worker.
+    // Whether pages may have to move although no group changes its worker.
     virtual bool moves_pages() const noexcept { return spreads(); }
-    // How often node_of() has changed its mind. Thread: any.
+    // How often the results of node_of() have changed. Thread: any.
     virtual std::uint32_t changes() const noexcept { return 0; }
-    // Whether the kernel is to place new pages of [address, address + bytes) otherwise than by first
-    // touch, and its answer. Thread: before the workers start.
+    // Sets a policy of the kernel for new pages of [address, address + bytes), if they should not
+    // be placed by first touch. Returns the kernel's status. Thread: before the workers start.
     virtual Status post_for_new_pages(Os&, void*, std::size_t) { return 0; }
 
-    // --- told; Thread: one, from here on ---
+    // --- reports; Thread: one for all following functions ---
 
-    // The process may use other CPUs than before, and workers have been put there.
+    // The process may use other CPUs than before, and workers have been moved to these places.
     virtual void on_cpus(const Topology&, const std::vector<Place>&) {}
-    // How long a period is; 0: it learns nothing.
+    // The length of a period; 0: the policy needs no periods.
     virtual double period_seconds() const noexcept { return 0; }
-    // Whether it asks for PlacementPeriod::homes, which takes a look at the pages, and for missed_mb_s, which
-    // takes a counter for each worker. The latter is asked before the workers start.
+    // Whether the policy needs PlacementPeriod::homes, which requires a query of the pages, and
+    // missed_mb_s, which requires a counter for each worker. wants_misses() is called before the
+    // workers start.
     virtual bool wants_homes() const noexcept { return false; }
     virtual bool wants_misses() const noexcept { return false; }
     virtual PlacementOrders on_period(const PlacementPeriod&) { return {}; }
-    // By worker, where on_period() has ordered seats; of all ranks that it decides for.
+    // The places by worker, for all ranks for which the policy decides. Valid after on_period() has
+    // ordered `seats`.
     virtual std::vector<Place> worker_places() const { return {}; }
 
-    // For people: what it went by and what it did; empty: nothing that a user does not expect.
+    // A text for users: what the policy decided, and why; empty if there is nothing to report.
     virtual std::string report() const { return ""; }
 };
 
-// First touch, and pages that follow their worker.
+// First touch; pages follow their worker.
 class LocalPolicy final : public PlacementPolicy {
   public:
     NodeId node_of(const void*, NodeId home) const noexcept override { return home; }
@@ -98,13 +102,13 @@ class LocalPolicy final : public PlacementPolicy {
 struct PolicyInputs {
     PlaceMode mode = PlaceMode::local;
     std::string machine_file;              // --machine
-    std::optional<double> proximity = {};  // --proximity; none: searched
+    std::optional<double> proximity = {};  // --proximity; none: the policy searches for it
     HugePages huge_pages = HugePages::automatic;
-    std::vector<Place> places;  // by worker; of all ranks that it decides for
+    std::vector<Place> places;  // by worker, for all ranks for which the policy decides
     SlotGrid slots;             // of the region
 };
 
-// Throws SetupError where the file of a machine is wrong.
+// Throws SetupError if the machine file is not valid.
 std::unique_ptr<PlacementPolicy> make_policy(Os& os, const PolicyInputs& inputs);
 
 }  // namespace nw

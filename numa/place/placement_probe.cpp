@@ -5,25 +5,25 @@
 namespace nw {
 namespace {
 
-// How many pages are asked for in one call.
+// Pages per query.
 constexpr std::size_t question_pages = 4096;
 
-// Which page of stretch `n` is taken, out of `length`: the finalizer of MurmurHash3 (Appleby, 2011)
-// spreads neighbouring numbers well.
+// The page that is taken from the n-th stretch of `length` pages. The finalizer of MurmurHash3
+// (Appleby, 2011) maps neighboring numbers to different positions.
 std::uint64_t place_in_stretch(std::uint64_t n, std::uint64_t length) noexcept {
     n = (n ^ (n >> 33)) * 0xff51afd7ed558ccdULL;
     n = (n ^ (n >> 33)) * 0xc4ceb9fe1a85ec53ULL;
     return (n ^ (n >> 33)) % length;
 }
 
-// Takes every page past itself, in order, and chooses.
+// Selects the sample from all pages, which are passed in order.
 class Sampler {
   public:
     explicit Sampler(std::uint64_t stretch_pages) : stretch_pages_(stretch_pages) {
         chosen_ = place_in_stretch(0, stretch_pages_);
     }
 
-    // Calls take(i) for the pages i < pages of the next range that are in the sample.
+    // Calls take(i) for each page i < pages of the next range that belongs to the sample.
     template <class Take>
     void pass_range(std::uint64_t pages, Take&& take) {
         for (; chosen_ < passed_ + pages; choose_next()) take(chosen_ - passed_);
@@ -42,7 +42,7 @@ class Sampler {
     std::uint64_t passed_ = 0;
 };
 
-// Gathers pages, asks the kernel for many at a time, and counts the answers.
+// Collects pages, queries many of them with one call, and counts the results.
 class Inquiry {
   public:
     Inquiry(Os& os, Placement& result) : os_(os), result_(result) {}
@@ -91,7 +91,7 @@ class Inquiry {
     Os& os_;
     Placement& result_;
     std::vector<void*> pages_;
-    std::vector<About> about_;  // about_[i] of pages_[i]
+    std::vector<About> about_;  // about_[i] describes pages_[i]
     std::vector<int> nodes_;
 };
 

@@ -1,10 +1,10 @@
-// The placement probe: on which nodes the pages of groups really are, as the kernel says, so that a
-// user can see whether a run is local. It asks for a sample and scales up what it finds.
+// The placement probe: it asks the kernel on which nodes the pages of groups are, so that a user
+// can see whether a run is local. It queries a sample of the pages and scales the result.
 //
-// The sample takes one page out of each stretch of equal length of all pages, at a place within the
-// stretch that changes from stretch to stretch, but is the same in every probe of the same pages.
-// Always taking the first would be wrong: segments have regular lengths, and their first pages are
-// the ones that are touched.
+// All pages are divided into stretches of equal length, and the sample contains one page of each
+// stretch. The position of this page varies between stretches, but is equal in every probe of the
+// same pages. The first page of each stretch would be a wrong sample: segments have regular
+// lengths, and their first pages are those that are touched.
 //
 // Thread: any, while workers run.
 #pragma once
@@ -25,17 +25,17 @@
 
 namespace nw {
 
-// 4 KiB pages; those of one kind in Placement::kinds.
+// The pages of one kind, as 4 KiB pages.
 struct PagePlacement {
-    std::uint64_t pages = 0;             // that there are, touched or not
-    std::uint64_t asked = 0;             // of these; resident ≤ asked ≤ pages
-    std::uint64_t resident = 0;          // of those asked, Σ by_node
-    std::uint64_t misplaced = 0;         // of these: not on the home of their group, which has one
+    std::uint64_t pages = 0;      // number of pages, touched or not
+    std::uint64_t asked = 0;      // number of these that were queried; resident ≤ asked ≤ pages
+    std::uint64_t resident = 0;   // number of queried pages that are in memory, Σ by_node
+    std::uint64_t misplaced = 0;  // resident pages not on their group's home (if it has one)
     std::vector<std::uint64_t> by_node;  // resident pages, by the node's number
 
-    // 0 where nothing is resident.
+    // 0 if no page is resident.
     double remote_share() const noexcept;
-    // Estimated from the sample: of all, and of what is on one node.
+    // Estimates from the sample: for all nodes, and for one node.
     std::uint64_t resident_bytes() const noexcept { return scaled_bytes(resident); }
     std::uint64_t resident_bytes(NodeId node) const noexcept;
 
@@ -45,9 +45,10 @@ struct PagePlacement {
 
 struct Placement {
     std::array<PagePlacement, page_kinds> kinds;
-    Status status = 0;  // why the kernel would not say more
+    Status status = 0;  // the kernel's error, if a query failed
 
-    // Sampled resident pages by the home of their group, and those of them that are elsewhere.
+    // Resident pages of the sample by the home of their group, and how many of them are not at
+    // home.
     struct ByHome {
         std::uint64_t resident = 0;
         std::uint64_t misplaced = 0;
@@ -57,16 +58,16 @@ struct Placement {
     const PagePlacement& of(PageKind kind) const noexcept {
         return kinds[static_cast<std::size_t>(kind)];
     }
-    // Over all kinds, each with the weight of its resident bytes (kinds are sampled alike). 0 where
-    // nothing is resident.
+    // The share over all kinds, each with the weight of its resident bytes (the kinds are sampled
+    // at the same rate). 0 if no page is resident.
     double remote_share() const noexcept;
     std::uint64_t resident_bytes() const noexcept;
     std::map<NodeId, HomeMemory> memory_by_home() const;
 };
 
-// Asks for all pages if they are no more than `sample_pages_max`, else for at most so many (a few more
-// when groups grow meanwhile). Throws std::bad_alloc. Cost: some 0.2 µs a page asked for, and a copy
-// of every segment table.
+// Queries all pages if their number is at most `sample_pages_max`; otherwise a sample of at most
+// this size (a few more if groups grow meanwhile). Throws std::bad_alloc. Cost: about 0.2 µs per
+// queried page, and a copy of every segment table.
 Placement probe_placement(Os& os, std::span<const GroupMemory* const> groups,
                           std::size_t sample_pages_max);
 

@@ -16,7 +16,8 @@
 namespace nw {
 namespace {
 
-// The kernel's weights are near enough to ours if every node's share is.
+// The kernel's weights are used if each node's share differs by at most this much from the wanted
+// one.
 constexpr double share_near_enough = 0.01;
 
 constexpr double window_seconds = 0.25;
@@ -41,7 +42,7 @@ class SpreadPolicy : public PlacementPolicy {
 
     NodeId node_of(const void* page, NodeId) const noexcept override {
         return map_
-            .load(std::memory_order_acquire)  // pairs with the release in go_by()
+            .load(std::memory_order_acquire)  // pairs with go_by()
             ->node_of(page, dwp_.load(std::memory_order_relaxed));
     }
     bool spreads() const noexcept override { return nodes_.size() > 1; }
@@ -50,7 +51,7 @@ class SpreadPolicy : public PlacementPolicy {
     PageMap map_for(const PageWeights& weights, NodeSet workers) const {
         return {nodes_, weights, workers, unit_bytes_, slots_};
     }
-    // Pagemigd may be asking an older one, so all stay.
+    // Keeps older maps, because pagemigd may still use one.
     void go_by(PageMap map) {
         maps_.push_back(std::make_unique<const PageMap>(std::move(map)));
         map_.store(maps_.back().get(), std::memory_order_release);
@@ -142,11 +143,11 @@ class WeightedPolicy final : public SpreadPolicy {
         dwp_.store(given_.value_or(0), std::memory_order_relaxed);
         go_by(map_for(canonical_, workers));
     }
-    // Whoever sees it sees what has changed: pairs with changes().
+    // A thread that reads the new value of changes() also sees the change. Pairs with changes().
     void note_change() noexcept { changes_.fetch_add(1, std::memory_order_release); }
 
     const KnownMachine machine_;
-    const std::optional<double> given_;  // proximity
+    const std::optional<double> given_;  // proximity, if the user has given it
     PageWeights canonical_;
     NodeSet workers_ = 0;
     std::optional<DwpSearch> search_;  // none: proximity is given

@@ -1,16 +1,19 @@
-// `--place interleave` and `--place weighted`: pages of state and of the engine on all nodes that have
-// memory, evenly, or by the weights of BWAP (page_weights.hpp); mail, which is read once, stays with who
-// reads it. For runs on some of a machine's nodes whose models read more memory than their own nodes give.
+// `--place interleave` and `--place weighted`: pages of states and of the engine are spread over
+// all nodes that have memory, evenly or by the weights of BWAP (page_weights.hpp). Mail, which is
+// read once, stays on the node of the reading worker. These policies are for runs on some of a
+// machine's nodes whose models read more memory than these nodes provide.
 //
-// By weights, proximity is tuned while the run goes on (decide/dwp_search.hpp), unless it is given: each
-// window's figure is the committed events a second of CPU time, and windows count only when pagemigd has moved
-// what the last step wanted. When workers come to other nodes, because CPUs were taken away or given back, weights
-// are worked out and proximity is tuned anew.
+// With weights, proximity is tuned during the run (decide/dwp_search.hpp), unless the user gives
+// it. The value of a window is the committed events per second of CPU time. A window counts only if
+// pagemigd has moved the pages of the last step. If workers are moved to other nodes, because CPUs
+// were taken away or returned, the weights are computed and proximity is tuned again.
 //
-// Enforced with any kernel: new pages by a policy for the whole region, where the kernel has one of these
-// proportions, so that there is no mapping more; then page by page, by pagemigd. Interleaved pages stay where
-// the kernel puts them. By weights it puts them in turns of as many pages as the weights say, which is far
-// off where groups have few pages: there they go to the nodes of the map.
+// Both policies work with any kernel. If the kernel supports the wanted proportions, new pages are
+// placed by a policy for the whole region, which needs no additional mapping. pagemigd then moves
+// misplaced pages. It leaves interleaved pages where the kernel has put them. With weights, the
+// kernel puts sequences of pages on each node, whose lengths are the weights. For groups with few
+// pages the resulting shares are far from the weights, so pagemigd moves pages to the nodes of the
+// map.
 #pragma once
 
 #include <memory>

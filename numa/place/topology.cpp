@@ -34,7 +34,7 @@ void Topology::describe_nodes(Os& os, const std::vector<Cpu>& cpus) {
     }
 }
 
-// The node itself if it has memory, else the nearest one that has.
+// The node itself if it has memory, else the nearest node that has memory.
 NodeId Topology::memory_of(NodeId node) const {
     const auto self = std::find_if(nodes_.begin(), nodes_.end(),
                                    [&](const NodeInfo& info) { return info.node == node; });
@@ -48,7 +48,7 @@ NodeId Topology::memory_of(NodeId node) const {
 }
 
 void Topology::order_cpus(const std::vector<Cpu>& cpus) {
-    // Sibling 0 is the first CPU of every core, sibling 1 the second, and so on: a core's second
+    // Sibling 0 is the first CPU of every core, sibling 1 the second, and so on. A core's second
     // hardware thread is used only after every core has work.
     std::map<int, std::size_t> given_of_core;
     std::map<std::pair<std::size_t, NodeId>, std::vector<Place>> by_sibling_and_node;
@@ -86,7 +86,7 @@ std::vector<Place> Topology::place_workers(std::size_t workers) const {
 }
 
 std::vector<Place> Topology::place_again(std::vector<Place> places) const {
-    std::vector<std::vector<Place*>> workers(order_.size());  // by place in order_
+    std::vector<std::vector<Place*>> workers(order_.size());  // by index into order_
     const auto settle = [&](Place* place) {
         std::size_t best = 0;
         const auto cost = [&](std::size_t i) {
@@ -111,7 +111,7 @@ std::vector<Place> Topology::place_again(std::vector<Place> places) const {
         auto& fullest = *std::max_element(workers.begin(), workers.end(), fewer);
         const auto& emptiest = *std::min_element(workers.begin(), workers.end(), fewer);
         if (fullest.size() < emptiest.size() + 2) return places;
-        // The second, and not the last: so workers that were on one CPU keep their order.
+        // The second worker, not the last one: so workers that share a CPU keep their order.
         Place* const place = fullest[1];
         fullest.erase(fullest.begin() + 1);
         settle(place);

@@ -1,5 +1,5 @@
 // Where workers can run: the cores of this process's cpuset and their nodes, and the choice of one
-// CPU a worker. Asked once, before the workers start; read-only then.
+// CPU per worker. The constructor queries the Os; the object is constant afterwards.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 
 namespace nw {
 
-// Where one worker runs. `node` has memory: where the CPU's own has none, it is the nearest one that
-// has, for that is where the kernel puts what the worker touches first.
+// The CPU and node of one worker. `node` has memory: if the CPU's own node has none, `node` is the
+// nearest node with memory, because the kernel allocates there what the worker touches first.
 struct Place {
     int cpu = 0;
     NodeId node{0};
     friend bool operator==(const Place&, const Place&) = default;
 };
 
-// A node as a user wants to see it.
+// The description of a node for users.
 struct NodeInfo {
     NodeId node{0};
     std::vector<int> cpus;          // that this process may use; none: no worker is placed here
-    std::size_t cores = 0;          // that these CPUs belong to
+    std::size_t cores = 0;          // number of cores to which `cpus` belong
     std::uint64_t total_bytes = 0;  // 0: a node without memory
-    std::uint64_t free_bytes = 0;   // when this was asked
+    std::uint64_t free_bytes = 0;   // at construction
     std::vector<int> distances;     // to each node of the same table; 10: itself, 0: unknown
 };
 
@@ -34,7 +34,8 @@ class Topology {
   public:
     explicit Topology(Os& os);
 
-    // Physical cores, nodes that workers can be placed on, and CPUs, all inside the cpuset; each ≥ 1.
+    // Numbers of physical cores, of nodes on which workers can be placed, and of CPUs, all inside
+    // the cpuset; each ≥ 1.
     std::size_t core_count() const noexcept { return core_count_; }
     std::size_t node_count() const noexcept { return worker_nodes_.size(); }
     std::size_t cpu_count() const noexcept { return order_.size(); }
@@ -42,15 +43,17 @@ class Topology {
     // Every node that has memory or CPUs for this process, ordered by number.
     const std::vector<NodeInfo>& nodes() const noexcept { return nodes_; }
 
-    // One place a worker. Nodes get numbers of workers that differ by at most one, as long as
-    // their cores last; a core gets its second worker only when every core has one. Workers of
-    // one node have consecutive numbers, so that neighbours in number are neighbours in memory.
+    // Returns one place per worker. The numbers of workers per node differ by at most one, as long
+    // as the nodes have enough cores. A core gets its second worker only when every core has one.
+    // Workers of one node have consecutive numbers, so that workers with neighboring numbers share
+    // a node.
     std::vector<Place> place_workers(std::size_t workers) const;
-    // Places for the same workers where these are no longer all to be had, or others have come: who can
-    // stays, and the others go where the fewest are, on their own node if that is one of these. Who stays
-    // moves only where a CPU has two workers more than another.
+    // Returns places for the same workers after the CPUs of this process have changed. A worker
+    // whose CPU is still available keeps its place. The other workers move to the CPUs with the
+    // fewest workers, preferably on their own node. A worker that could keep its place is moved
+    // only if its CPU has two workers more than another CPU.
     std::vector<Place> place_again(std::vector<Place> places) const;
-    // The places of a node, in the order in which they are given out.
+    // The places on a node, in the order in which they are assigned.
     std::vector<Place> places_on(NodeId node) const;
 
   private:
@@ -59,12 +62,12 @@ class Topology {
     void order_cpus(const std::vector<Cpu>& cpus);
 
     std::vector<NodeInfo> nodes_;
-    std::vector<Place> order_;  // the CPUs in the order in which they are given out
+    std::vector<Place> order_;  // the CPUs in the order in which they are assigned
     std::vector<NodeId> worker_nodes_;
     std::size_t core_count_ = 0;
 };
 
-// How many different nodes these places are on.
+// The number of different nodes in `places`.
 std::size_t nodes_spanned(const std::vector<Place>& places);
 
 }  // namespace nw

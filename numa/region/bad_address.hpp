@@ -1,13 +1,14 @@
-// What a bad address is, in words that are the same whichever engine runs a model and however its LPs
-// are grouped: for the line about a handler that got SIGSEGV or SIGBUS there.
+// The description of a bad address, for the message about a handler that got SIGSEGV or SIGBUS
+// there. The text does not depend on the engine or on the grouping of LPs.
 #pragma once
 
 #include <cstddef>
 
 namespace nw {
 
-// Writes one line without an end into `line`, as what follows "SIGSEGV: ", if the address lies in
-// memory of ours; false otherwise. Safe in a signal handler.
+// If the address is in the region or in the shared arena, writes the text that follows "SIGSEGV: "
+// to `line`, as one line without a line break, and returns true. Returns false otherwise.
+// Async-signal-safe.
 bool describe_bad_address(const void* address, char* line, std::size_t bytes) noexcept;
 
 }  // namespace nw

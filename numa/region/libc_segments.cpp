@@ -20,18 +20,18 @@ constexpr std::size_t leaf_granules = std::size_t{1}
                                       << (detail::libc_leaf_shift - LibcSegments::granule_shift);
 constexpr std::size_t leaf_bytes = leaf_granules / 8;
 
-// Where the living LibcSegments has its leaves from.
+// The Os that the living LibcSegments uses to allocate leaves.
 constinit std::atomic<Os*> leaf_source{nullptr};
 
-// Requires: the leaves are there.
+// Requires: the leaves exist.
 void mark(void* base, std::size_t bytes, bool on) noexcept {
     const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(base) / granule_bytes;
     for (std::uintptr_t g = first; g < first + bytes / granule_bytes; ++g) {
         Leaf* leaf = detail::libc_segment_leaves[g / leaf_granules].load(std::memory_order_acquire);
         const std::uint64_t bit = std::uint64_t{1} << (g % 64);
         Leaf& word = leaf[g % leaf_granules / 64];
-        // A segment's bits concern only threads that were handed an address in it, which orders
-        // them; neighbours in the word are other workers'.
+        // The bits of a segment concern only threads that have received an address in it, and this
+        // handover orders them. Neighboring bits of the word belong to other workers.
         if (on)
             word.fetch_or(bit, std::memory_order_relaxed);
         else
@@ -48,12 +48,12 @@ LibcSegments::LibcSegments(Os& os) {
 
 LibcSegments::~LibcSegments() {
     Os* os = leaf_source.exchange(nullptr);
-    // free() must not look into a leaf once it is gone, not even a free() inside unreserve().
+    // free() must not read a leaf after its release, not even a free() inside of unreserve().
     for (auto& leaf : detail::libc_segment_leaves)
         if (Leaf* gone = leaf.exchange(nullptr)) os->unreserve(gone, leaf_bytes);
 }
 
-// False if there is no memory for them.
+// Allocates the missing leaves. Returns false if there is no memory for them.
 bool LibcSegments::make_leaves(std::uintptr_t first, std::uintptr_t last) noexcept {
     for (std::uintptr_t i = first >> detail::libc_leaf_shift; i <= last >> detail::libc_leaf_shift;
          ++i) {
@@ -69,7 +69,7 @@ bool LibcSegments::make_leaves(std::uintptr_t first, std::uintptr_t last) noexce
         }
         Leaf* none = nullptr;
         if (!place.compare_exchange_strong(none, static_cast<Leaf*>(fresh)))
-            os.unreserve(fresh, leaf_bytes);  // another worker was faster
+            os.unreserve(fresh, leaf_bytes);  // another worker has made this leaf
     }
     return true;
 }
@@ -90,7 +90,7 @@ void* LibcSegments::allocate(std::size_t bytes) noexcept {
 void LibcSegments::release(void* base, std::size_t bytes) noexcept {
     const PlatformScope platform;
     mark(base, bytes, false);
-    // Whoever gets this memory next must not inherit the mark of a span (state_spans.hpp).
+    // The next user of this memory must not find the mark of a span (state_spans.hpp).
     ::explicit_bzero(base, sizeof(std::uint64_t));
     std::free(base);
 }

@@ -1,9 +1,9 @@
-// MemoryMode::libc: segments out of glibc's malloc, and the answer to "is this address in a
-// segment?", which the region gives by arithmetic and this mode has to look up: one bit for every
-// 64 KiB of the address space, in leaves of 64 GiB each that are made where segments are. (One table
-// for the whole address space would take 256 MiB of it, which `ulimit -v` may not leave.)
+// MemoryMode::libc: segments come from glibc's malloc. With the region, arithmetic decides whether
+// an address is in a segment. This mode uses a table: one bit per 64 KiB of address space, in
+// leaves for 64 GiB each, which are made where segments are. (One table for the whole address space
+// would take 256 MiB of it, more than `ulimit -v` may allow.)
 //
-// Bits are set and cleared by the workers that own the segments and read by any thread in free().
+// The workers that own the segments set and clear bits. Any thread reads them in free().
 #pragma once
 
 #include <atomic>
@@ -15,9 +15,9 @@
 namespace nw {
 
 namespace detail {
-inline constexpr unsigned libc_leaf_shift = 36;  // bytes of address space that a leaf stands for
+inline constexpr unsigned libc_leaf_shift = 36;  // log2 of the address space per leaf
 inline constexpr std::size_t libc_leaves = std::size_t{1} << (47 - libc_leaf_shift);
-// The leaves of the one LibcSegments of the process; null where there is no segment.
+// The leaves of the only LibcSegments of the process; null where there is no segment.
 extern constinit std::atomic<std::atomic<std::uint64_t>*> libc_segment_leaves[libc_leaves];
 }  // namespace detail
 
@@ -31,18 +31,19 @@ class LibcSegments {
     LibcSegments(const LibcSegments&) = delete;
     LibcSegments& operator=(const LibcSegments&) = delete;
 
-    // A segment for state, aligned to 64 KiB; nullptr when glibc has none. Requires: bytes a
-    // multiple of 64 KiB, so that nothing else shares its granules.
+    // Returns a segment for state, aligned to 64 KiB; nullptr if glibc has no memory. Requires:
+    // bytes is a multiple of 64 KiB, so that a granule contains only one segment.
     static void* allocate(std::size_t bytes) noexcept;
     static void release(void* base, std::size_t bytes) noexcept;
-    // A segment that nobody looks up, aligned to a page.
+    // A segment that is not in the table, aligned to a page.
     static void* allocate_unlisted(std::size_t bytes) noexcept;
     static void release_unlisted(void* base) noexcept;
 
     static bool contains(const void* address) noexcept {
         const std::uintptr_t a = reinterpret_cast<std::uintptr_t>(address);
         if ((a >> address_bits) != 0) return false;
-        // Whoever asks got the address from somebody who has seen the leaf: relaxed is enough.
+        // Relaxed is sufficient: the thread received the address from a thread that has seen the
+        // leaf.
         const auto* leaf = detail::libc_segment_leaves[a >> detail::libc_leaf_shift].load(
             std::memory_order_relaxed);
         if (leaf == nullptr) return false;

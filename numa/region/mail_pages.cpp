@@ -8,7 +8,7 @@
 namespace nw {
 namespace {
 
-// What is opened of a large area beyond what is needed.
+// Bounds for the bytes of a large area that are opened in addition to the needed ones.
 constexpr std::size_t open_bytes_min = std::size_t{64} << 10;
 constexpr std::size_t open_bytes_step_max = std::size_t{64} << 20;
 
@@ -47,7 +47,8 @@ bool MailPages::open_large(MailBufferId buffer, std::size_t bytes) noexcept {
     std::size_t& open = open_bytes_[static_cast<std::size_t>(buffer)];
     if (!region.has_closed_mail() || bytes <= open) return true;
     const std::span<std::byte> whole = area(buffer, MailArea::large);
-    // Half as much again: few steps, and little that is open for nothing.
+    // Opens half of the needed bytes in addition: few steps, and few open bytes that are not
+    // needed.
     const std::size_t wanted = bytes + std::clamp(bytes / 2, open_bytes_min, open_bytes_step_max);
     const std::size_t grain = segments_.has_huge_pages() ? huge_page_bytes : page_bytes;
     const std::size_t upto = std::min((wanted + grain - 1) / grain * grain, whole.size());
@@ -67,11 +68,12 @@ void MailPages::give_back(MailBufferId buffer, MailArea area) noexcept {
     if (bytes == 0) return;
     const std::span<std::byte> whole = this->area(buffer, area);
     if (segments_.has_huge_pages()) {
-        // Part of a huge page would split it. Large areas of at least one start at one.
+        // Releasing a part of a huge page would split it. Large areas of at least one huge page
+        // begin at a huge page.
         if (whole.size() % huge_page_bytes != 0) return;
         bytes = (bytes + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
     }
-    // Refused where memory is locked.
+    // The kernel refuses this for locked memory.
     if (segments_.source().os().discard(whole.data(), bytes) != 0) return;
     mark(buffer, area).store(0, std::memory_order_relaxed);
     std::size_t& open = open_bytes_[static_cast<std::size_t>(buffer)];

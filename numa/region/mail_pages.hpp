@@ -1,16 +1,17 @@
-// The pages of a group's mail: where its two buffers lie in the slot, and how much of each area has
-// been written. The bottom half (event/bottom_half.hpp) fills them; here they are only addresses, so
-// that the migration daemon can move them and the placement probe can ask for them.
+// The pages of a group's mail: the addresses of its two buffers in the slot, and how much of each
+// area has been written. The bottom half (event/bottom_half.hpp) writes the buffers. This class
+// handles only addresses, for the migration daemon, which moves the pages, and for the placement
+// probe, which queries them.
 //
-// An area's mark says that no page behind it is in memory. Who holds a buffer raises its marks
-// before it writes, gives pages back and then lowers them; anybody may read them at any time and
-// then sees too much or too little by what is happening just now, which costs the daemon a page that
-// is not there, or one that it finds a period later.
+// Each area has a mark: no page beyond it is in memory. The holder of a buffer raises a mark before
+// it writes. It returns pages to the kernel before it lowers the mark. Any thread may read a mark
+// at any time; a mark that is just being changed may be too high or too low. In this case the
+// daemon queries a page that does not exist, or finds a page one period later.
 //
-// Small areas are open with their slot (region.hpp). Large ones are opened in steps by who holds the
-// buffer, whichever worker that is, and closed when they are given back.
+// Small areas are open together with their slot (region.hpp). Large areas are opened in steps by
+// the holder of the buffer, whichever worker it is, and closed when their pages are returned.
 //
-// With --memory libc there are no areas, and mail lies in libc's memory.
+// With --memory libc there are no areas, and mail is in libc's memory.
 #pragma once
 
 #include <array>
@@ -27,36 +28,38 @@ namespace nw {
 class MailPages {
   public:
     explicit MailPages(SegmentTable& segments) noexcept;
-    ~MailPages();  // gives everything back
+    ~MailPages();  // returns all pages to the kernel
     MailPages(const MailPages&) = delete;
     MailPages& operator=(const MailPages&) = delete;
 
-    // Always the same; empty with --memory libc.
+    // The result never changes; empty with --memory libc.
     std::span<std::byte> area(MailBufferId buffer, MailArea area) const noexcept;
 
-    // --- Thread: who holds the buffer ---
+    // --- Thread: the holder of the buffer ---
 
-    // Whole pages of the area that are covered by its mark, in bytes.
+    // Whole pages of the area below its mark, in bytes.
     std::size_t touched_bytes(MailBufferId buffer, MailArea area) const noexcept {
         return page_bytes * mark(buffer, area).load(std::memory_order_relaxed);
     }
-    // Requires: bytes ≤ the area's size; call it before they are written. Ensures:
-    // touched_bytes() ≥ bytes, which is returned; or nothing, and returns 0, when the kernel does not
-    // open the pages.
+    // Raises the mark, if necessary, so that `bytes` bytes may be written. Call it before writing.
+    // Returns touched_bytes(), which is then ≥ bytes. Changes nothing and returns 0 if the kernel
+    // refuses to open the pages. Requires: bytes ≤ the area's size.
     std::size_t touch(MailBufferId buffer, MailArea area, std::size_t bytes) noexcept;
-    // Gives the pages back to the kernel, unless they are part of a huge page that holds other
-    // things, too. Thread: moreover the group's owner. Cost: a system call if there are any.
+    // Returns the area's pages to the kernel, except if they belong to a huge page that also
+    // contains other data. Thread: it holds the buffer and owns the group. Cost: a system call if
+    // there are such pages.
     void give_back(MailBufferId buffer, MailArea area) noexcept;
 
-    // Memory of libc's that was taken for mail which did not even fit the large area.
+    // Counts memory of libc that was allocated for mail because even the large area was too small.
     void note_spilled(std::size_t bytes) noexcept {
         spilled_bytes_.fetch_add(bytes, std::memory_order_relaxed);
     }
 
     // --- Thread: any ---
 
-    // How often a mark was raised, modulo 2^32: unchanged means that no page has been touched for the
-    // first time since. Whoever reads this and then the marks sees no mark that is older than it.
+    // How often a mark was raised, modulo 2^32. If the value is unchanged, no page has been touched
+    // for the first time meanwhile. A thread that reads this value and then the marks sees marks
+    // that are at least as recent as the value.
     std::uint32_t growths() const noexcept { return growths_.load(std::memory_order_acquire); }
 
     // Calls visit(base, bytes) for each area that was written, with whole pages.
@@ -75,10 +78,10 @@ class MailPages {
         return sum;
     }
 
-    // No mark is beyond its area.
+    // Checks that no mark is beyond its area.
     void validate() const;
 
-    // Since the group was built.
+    // Sum of note_spilled() since the group was built.
     std::uint64_t spilled_bytes() const noexcept {
         return spilled_bytes_.load(std::memory_order_relaxed);
     }
@@ -96,7 +99,7 @@ class MailPages {
     bool open_large(MailBufferId buffer, std::size_t bytes) noexcept;
 
     SegmentTable& segments_;
-    // How much of each large area may be touched. Used by the holder of the buffer only.
+    // How much of each large area is open. Used only by the holder of the buffer.
     std::array<std::size_t, 2> open_bytes_{};
     std::array<std::array<Mark, 2>, 2> marks_{};  // by buffer and area
     std::atomic<std::uint32_t> growths_{0};

@@ -1,4 +1,4 @@
-// How the user wants memory to be had; the engine's configuration carries these down.
+// The user's options for memory; part of the engine's configuration.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 namespace nw {
 
 // numa: segments from the fixed region, placed by first touch. libc: segments from glibc's malloc,
-// with no placement (the baseline of "NUMA Time Warp", PADS 2015).
+// without placement (the baseline of "NUMA Time Warp", PADS 2015).
 enum class MemoryMode : std::uint8_t { numa, libc };
-// Where pages should be (place/placement_policy.hpp).
+// The placement policy (place/placement_policy.hpp).
 enum class PlaceMode : std::uint8_t { local, interleave, weighted, asymsched, automatic };
 enum class HugePages : std::uint8_t { automatic, on, off };
 
-// The page-migration daemon. Left to the engine: one thread and one second where workers run on more
-// than one node, no thread elsewhere.
+// The page-migration daemon. automatic: one thread and a period of one second if workers run on
+// more than one node, otherwise no thread.
 struct PagemigdOptions {
     bool automatic = true;
     std::uint32_t threads = 1;  // 0: off

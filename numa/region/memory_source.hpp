@@ -1,5 +1,5 @@
-// Where the segments of all groups come from: the region, or glibc's malloc. One per run, shared by
-// every worker; built before the workers start and destroyed after the last group.
+// The source of all groups' segments: the region, or glibc's malloc. One per run, shared by all
+// workers. Built before the workers start, and destroyed after the last group.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@ namespace nw {
 
 class MemorySource {
   public:
-    // Throws MachineError when the address space cannot be had. Transparent huge pages are asked
-    // for in all slots (on), in none (off), or in those of groups that have grown large (automatic:
-    // see SegmentTable). Elsewhere they are forbidden: a machine that gives them unasked would spend
-    // 2 MiB on a group of one small LP.
+    // Throws MachineError if the address space cannot be reserved. Transparent huge pages are
+    // requested in all slots (on), in none (off), or in the slots of large groups (automatic: see
+    // SegmentTable). They are forbidden in all other slots: a machine that uses them without a
+    // request would spend 2 MiB on a group of one small LP.
     MemorySource(Os& os, MemoryMode mode, std::uint32_t groups,
                  HugePages huge_pages = HugePages::off);
     MemorySource(const MemorySource&) = delete;
@@ -34,38 +34,40 @@ class MemorySource {
     Region* region() noexcept { return region_ ? &*region_ : nullptr; }
     const std::vector<std::string>& notices() const noexcept { return notices_; }
 
-    // What the process may have resident: --memory-cap. Who keeps to it is the engine
-    // (plan/memory_budget.hpp). Here a handler that asks for a block of 1 MiB or more, or for more
-    // than that in all, is refused (bad_alloc) when the segments of all groups would exceed it: a
-    // mis-speculated resize or loop must fail in its handler, not kill the run. Set before the workers
-    // start; default: no limit.
+    // The maximum resident memory of the process (--memory-cap). The engine enforces it
+    // (plan/memory_budget.hpp). SegmentTable refuses state to a handler that requests a block of 1
+    // MiB or more, or more than 1 MiB in one call, if the segments of all groups would then exceed
+    // the limit. So a mis-speculated resize or loop fails its event and does not end the run. Set
+    // before the workers start. Default: no limit.
     void set_memory_cap(std::uint64_t bytes) noexcept { memory_cap_ = segment_limit_ = bytes; }
     std::uint64_t memory_cap() const noexcept { return memory_cap_; }
-    // What is resident besides segments, and is not for them. Requires: less than the cap.
+    // Subtracts resident memory outside of segments from the limit for segments. Requires: bytes <
+    // the cap.
     void set_resident_besides(std::uint64_t bytes) noexcept {
         segment_limit_ = memory_cap_ - bytes;
     }
     std::uint64_t segment_limit() const noexcept { return segment_limit_; }
 
     // Memory is short from now on: platform heaps split large free chunks before they take fresh
-    // memory, no group asks for huge pages any more, and new pages are small ones, so that what
-    // becomes resident is what is used. Huge pages that exist stay. Thread: any.
+    // memory, no group requests huge pages any more, and new pages are small, so that only used
+    // memory becomes resident. Existing huge pages remain. Thread: any.
     void set_short() noexcept;
     bool is_short() const noexcept { return short_.load(std::memory_order_relaxed); }
 
-    // The region's addresses stay taken when this goes: see Region::keep_mapped().
+    // The region's addresses remain reserved after the destruction of this object: see
+    // Region::keep_mapped().
     void keep_mapped() noexcept {
         if (region_) region_->keep_mapped();
     }
-    // What is in segments stays, too, to be read until the process ends or another run begins.
+    // The contents of segments remain, too, readable until the process ends or another run begins.
     void keep_contents() noexcept {
         keep_mapped();
         keeps_contents_ = true;
     }
     bool keeps_contents() const noexcept { return keeps_contents_; }
 
-    // The sum of taken_bytes() over all active segments. It is address space: a page that was never
-    // touched costs nothing.
+    // The sum of taken_bytes() over all active segments. This is address space: a page that was
+    // never touched takes no memory.
     std::uint64_t segment_bytes() const noexcept {
         return segment_bytes_.load(std::memory_order_relaxed);
     }

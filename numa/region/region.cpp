@@ -16,12 +16,13 @@ constinit detail::RegionBounds detail::region_bounds;
 
 namespace {
 
-// Written with the bounds; what is_open() looks into.
+// The region that is_open() reads. Written together with the bounds.
 constinit std::atomic<const Region*> the_region{nullptr};
 
 constexpr std::size_t unit_bytes = std::size_t{64} << 10;
 
-// What is left of a region that was kept mapped. Written by the main thread when no worker runs.
+// The mapping of a destroyed region whose addresses stay reserved. Written by the main thread while
+// no worker runs.
 struct Retired {
     Os* os = nullptr;
     void* mapping = nullptr;
@@ -55,7 +56,8 @@ Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
         if (status == 0) break;
         if (refusal == 0) refusal = status;
     }
-    // What is limited is left half to stacks, libraries and libc's malloc.
+    // If the address space is limited, half of the rest is left to stacks, libraries and libc's
+    // malloc.
     if (got != nullptr && refusal != 0 && bytes / 2 >= bytes_min) {
         os_.unreserve(got, bytes);
         bytes /= 2;
@@ -63,8 +65,8 @@ Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
         os_.reserve(wanted, bytes, got);
     }
     if (got == nullptr) {
-        // Something else lies at the fixed address. One rank can do without it: only pointers in
-        // the memory of another rank would need it.
+        // The fixed address is in use. One rank can use another address: only pointers into the
+        // memory of another rank need the fixed one.
         for (bytes = region_bytes_wanted; bytes >= bytes_min; bytes /= 2)
             if (os_.reserve(nullptr, bytes + huge_page_bytes, got) == 0) break;
     }
@@ -107,9 +109,10 @@ Region::~Region() {
     os_.unreserve(mapping_, mapping_bytes_);
 }
 
-// A slot on its own has six mappings at most: its beginning, its mail's two large areas, and what lies
-// between. One whose mail is always open has two, and so has a cell. A quarter of the mappings is left
-// to everything else, and half of what then remains to closed ranges between segments.
+// A separate slot has at most six mappings: its beginning, the two large areas of its mail, and the
+// ranges between them. A slot whose mail is always open has two mappings, and so has a cell. A
+// quarter of all mappings is left to the rest of the process. Half of what then remains is for
+// closed ranges between segments.
 void Region::choose_grain() {
     const std::size_t budget = os_.mappings_max() / 4 * 3;
     std::size_t taken = std::size_t{groups_} * 6;
@@ -129,8 +132,9 @@ std::size_t Region::open_slot(GroupId group, std::size_t open_bytes) noexcept {
         note_open(group, own.data() + open_bytes);
         return open_bytes;
     }
-    // Whoever comes first opens what is open of the whole cell, lest there be a mapping for every
-    // other slot while workers build their groups side by side. Doing it twice does no harm.
+    // The first worker of a cell opens the open part of the whole cell. Otherwise there would be a
+    // mapping for every other slot while workers build their groups side by side. Opening it twice
+    // is harmless.
     const std::uint32_t first = index(group) / slots_per_cell_ * slots_per_cell_;
     const std::uint32_t last = first + slots_per_cell_ - 1;
     const bool is_last = index(group) == last;
@@ -144,7 +148,7 @@ std::size_t Region::open_slot(GroupId group, std::size_t open_bytes) noexcept {
             return 0;
         for (std::uint32_t g = first; g < std::min(last, groups_); ++g)
             note_open(GroupId{g}, slot(GroupId{g}).data() + slot_bytes());
-        // Its owner may be here at the same time, and further.
+        // The owner of the last group may run at the same time and may already have opened more.
         std::uint32_t none = 0;
         if (last < groups_)
             open_units_[last].compare_exchange_strong(

@@ -1,23 +1,23 @@
-// The one address space of all LPs: at the same address in every rank, cut into one slot a group.
-// Whose memory an address is follows by arithmetic; a pointer inside an LP's state means the same in
-// a snapshot, after a restart and on another rank.
+// The address range of all LPs: at the same address in every rank, divided into one slot per group.
+// The owner of an address follows by arithmetic. A pointer inside an LP's state is valid in a
+// snapshot, after a restart and on another rank.
 //
-// It is closed (nobody may touch it) but for what was handed out and a little more, so that a walk
-// along a broken list ends in a fault, as in any other program, and not in all of the machine's
-// memory. What is open in a slot is its beginning, up to somewhat beyond what segments have taken
-// (segments.hpp), and what its mail needs at the end (mail_pages.hpp).
+// The region is closed (PROT_NONE), except for the memory that was handed out and a little more. So
+// a walk along a broken list ends in a SIGSEGV, as in any other program, and does not use up the
+// machine's memory. A slot is open at its beginning, up to some slack beyond its segments
+// (segments.hpp), and as far as its mail needs the areas at the end (mail_pages.hpp).
 //
-// Each change of access is the border of a mapping, and a process may have 65,530 of them
-// (vm.max_map_count): a mapping a segment would be too many. With very many groups even two for each
-// slot are. Then slots form *cells* of 2, 4, 8, … neighbours, of which only the last has anything
-// closed, and a walk ends at the end of the cell. That is the region's grain:
+// Each change of access is a border of a mapping, and a process may have 65,530 mappings
+// (vm.max_map_count). One mapping per segment would be too many. With very many groups, even two
+// per slot are too many. Then slots form *cells* of 2, 4, 8, … neighbors. Only the last slot of a
+// cell has a closed part, and a walk ends at the end of the cell. This is the region's granularity:
 //
 //     groups (with 65,530 mappings)   closed
-//     … 8,191                         in each slot what its segments and its mail do not need
-//     … 16,382                        in each slot what its segments do not need
-//     more                            that of the last slot of each cell
+//     … 8,191                         in each slot, the part that segments and mail do not need
+//     … 16,381                        in each slot, the part that segments do not need
+//     more                            in the last slot of each cell, that part
 //
-// Built and destroyed by the main thread; everything else is safe from any thread.
+// Thread: the main thread builds and destroys it; any thread may call the other functions.
 #pragma once
 
 #include <atomic>
@@ -35,30 +35,31 @@
 namespace nw {
 
 #if defined(__SANITIZE_THREAD__)
-// ThreadSanitizer has shadow memory only for addresses below 0x80'0000'0000 (and high ones that the
-// kernel hands out itself).
+// ThreadSanitizer has shadow memory only for addresses below 0x80'0000'0000 (and for high addresses
+// that the kernel chooses itself).
 inline constexpr std::uintptr_t region_base = 0x10'0000'0000;
 inline constexpr std::size_t region_bytes_wanted = std::size_t{256} << 30;
 #elif defined(__SANITIZE_ADDRESS__)
-// AddressSanitizer has its heap at 0x6000'0000'0000.
+// The heap of AddressSanitizer is at 0x6000'0000'0000.
 inline constexpr std::uintptr_t region_base = 0x2000'0000'0000;
 inline constexpr std::size_t region_bytes_wanted = std::size_t{32} << 40;
 #else
-// Between programs that are loaded at any address (below 0x5656'0000'0000) and shared libraries and stacks
-// (above 0x7E00'0000'0000). Further down Open MPI 5 puts memory that ranks share with their launcher: in
-// the middle of what its launcher has free there, another place each time, and a saved run would find
-// another amount of room in each launch.
+// Between programs, which may be loaded at any address below 0x5656'0000'0000, and shared libraries
+// and stacks, which are above 0x7E00'0000'0000. At lower addresses, Open MPI 5 maps memory that
+// ranks share with their launcher: in the middle of the addresses that are free in the launcher, at
+// another place in each launch. So the size that can be reserved there would differ between the
+// launches of a saved run.
 inline constexpr std::uintptr_t region_base = 0x5800'0000'0000;
 inline constexpr std::size_t region_bytes_wanted = std::size_t{32} << 40;
 #endif
 
 namespace detail {
-// What Region::contains reads, in any thread that frees something. Written when the one Region of the
-// process is built and destroyed, while threads of libraries may be running: an address that is not
-// the region's must not seem so meanwhile. So `base` is written before `bytes` becomes what it is, and
-// stays when that is 0 again.
+// Region::contains() reads these values, in any thread that frees memory. They are written when the
+// only Region of the process is built and destroyed, while threads of libraries may run. An address
+// outside of the region must not appear to be inside meanwhile. Therefore `base` is written before
+// `bytes` is set, and keeps its value when `bytes` is reset to 0.
 struct RegionBounds {
-    std::atomic<std::size_t> bytes{0};  // 0: there is no region. Release; pairs with the acquires
+    std::atomic<std::size_t> bytes{0};  // 0: no region. Release; pairs with the acquires
     std::atomic<std::uintptr_t> base{0};
 };
 extern constinit RegionBounds region_bounds;
@@ -66,9 +67,9 @@ extern constinit RegionBounds region_bounds;
 
 class Region {
   public:
-    // Falls back to smaller sizes, then to another address, and says so in notices(). Throws
-    // MachineError when not even 2 MiB a group can be had.
-    // Requires: groups ≥ 1; no other Region in this process.
+    // Falls back to smaller sizes, then to another address, and reports this in notices(). Throws
+    // MachineError if less than 2 MiB per group can be reserved. Requires: groups ≥ 1; no other
+    // Region in this process.
     Region(Os& os, std::uint32_t groups);
     ~Region();
     Region(const Region&) = delete;
@@ -85,7 +86,7 @@ class Region {
                     base_ + (static_cast<std::uintptr_t>(index(group)) << slot_shift_)),
                 slot_bytes()};
     }
-    // Requires: contains(address). May be ≥ groups() for addresses behind the last slot.
+    // Requires: contains(address). The result may be ≥ groups() for addresses behind the last slot.
     GroupId group_of(const void* address) const noexcept {
         return GroupId{static_cast<std::uint32_t>(
             (reinterpret_cast<std::uintptr_t>(address) - base_) >> slot_shift_)};
@@ -99,41 +100,43 @@ class Region {
                bytes;
     }
 
-    // Whether the page may be touched, as far as its slot's segments go: false for what lies behind
-    // them. Closed ranges between segments, and mail, are not looked for.
+    // Whether the page may be accessed, according to the open beginning of its slot: false for
+    // pages behind it. Closed ranges between segments, and mail areas, are not considered.
     // Requires: contains(address).
     static bool is_open(const void* address) noexcept;
 
-    // --- what is open; the group's owner says so ---
+    // --- access; called by the group's owner ---
 
-    // Slots a cell; 0: each slot is on its own, and so is its mail.
+    // Slots per cell; 0: every slot is separate, and its large mail areas are closed.
     std::uint32_t slots_per_cell() const noexcept { return slots_per_cell_; }
     bool has_closed_mail() const noexcept { return slots_per_cell_ == 0; }
-    // Opens the slot's beginning, up to `open_bytes`, or the cell that the slot is in. Returns how
-    // many bytes of the slot's beginning are open, 0 when the kernel refuses.
+    // Opens the slot's beginning, up to `open_bytes`, or the open part of the slot's cell. Returns
+    // how many bytes of the slot's beginning are open; 0 if the kernel refuses.
     std::size_t open_slot(GroupId group, std::size_t open_bytes) noexcept;
-    // Opens or closes whole pages of a slot. Requires: of the group's, and not all of its slot is
-    // open for good.
+    // Opens or closes whole pages of a slot. Requires: the pages belong to the group, and its slot
+    // is not one of those that are always open.
     bool set_access(void* address, std::size_t bytes, bool open) noexcept {
         return os_.set_access(address, bytes, open ? Access::write : Access::none) == 0;
     }
-    // The slot's beginning is open up to here: for is_open().
+    // Stores that the slot's beginning is open up to `end`, for is_open().
     void note_open(GroupId group, const std::byte* end) noexcept;
-    // Room for one more closed range between open ones: two mappings. What was taken is given back.
+    // Reserves two mappings for one more closed range between open ranges. Returns false if there
+    // are none left. give_hole() returns them; force_hole() reserves them in any case.
     bool take_hole() noexcept;
     void force_hole() noexcept { holes_left_.fetch_sub(1, std::memory_order_relaxed); }
     void give_hole() noexcept { holes_left_.fetch_add(1, std::memory_order_relaxed); }
 
-    // Somebody outside still points to what LPs allocated: when the region goes, its addresses stay
-    // taken until there is another region. What was there is gone, and what is freed there is not.
+    // Keeps the addresses reserved after the destruction of this object, until another region is
+    // built. Called if something outside of the LPs still points to memory that LPs allocated. The
+    // contents are lost, and free() ignores these addresses.
     void keep_mapped() noexcept { kept_mapped_ = true; }
-    // Whether all that there is of a region is such a mapping.
+    // Whether a region was destroyed, and its addresses are still reserved.
     static bool is_retired() noexcept;
 
-    // Whether there was less address space than wanted.
+    // Whether less address space was reserved than wanted.
     bool limited() const noexcept { return bytes_ < region_bytes_wanted; }
 
-    // One line each: what was wanted, what came of it.
+    // One line per fallback: the wanted and the actual memory.
     const std::vector<std::string>& notices() const noexcept { return notices_; }
 
     void validate() const;
@@ -143,15 +146,16 @@ class Region {
 
     Os& os_;
     bool kept_mapped_ = false;
-    void* mapping_ = nullptr;  // what the kernel gave; the slots lie in it at multiples of 2 MiB
+    void* mapping_ = nullptr;  // as reserved; the slots begin at a multiple of 2 MiB in it
     std::size_t mapping_bytes_ = 0;
     std::uintptr_t base_ = 0;
     std::size_t bytes_ = 0;
     std::uint32_t groups_;
     unsigned slot_shift_ = 0;  // slot_bytes() == 2^slot_shift_, ≥ 2 MiB
     std::uint32_t slots_per_cell_ = 0;
-    // How much of the beginning of each slot is open, in units of 64 KiB. The group's owner writes an
-    // entry, and any thread that was given a wrong address reads it; relaxed, a hint for error messages.
+    // Open part of each slot's beginning, in units of 64 KiB. The group's owner writes its entry.
+    // Any thread that has received a wrong address reads it. Relaxed, because it is only a hint for
+    // error messages.
     std::unique_ptr<std::atomic<std::uint32_t>[]> open_units_;
     std::atomic<std::int64_t> holes_left_{0};
     std::vector<std::string> notices_;

@@ -15,19 +15,22 @@
 namespace nw {
 namespace {
 
-// State above this counts against the source's limit: in one segment, or taken by one call of a handler.
+// The limit of the source applies to state beyond this size: to single segments, and to the sum for
+// one call of a handler.
 constexpr std::size_t limited_bytes = std::size_t{1} << 20;
 
-// What the engine takes on behalf of one call, too, but only beyond this or that share of the limit:
-// speculation may run short of memory near the cap, and a handler must not fail for that. A call that is
-// interrupted and runs again may take as much each time, and all of it must stay within what a cap allows.
+// The limit also applies to the memory that the engine takes on behalf of one call, but only beyond
+// limited_engine_bytes or 1/limited_engine_share of the limit, whichever is less. Below it, a
+// handler must not fail because speculation is short of memory near the cap. An interrupted call
+// that runs again may take this memory each time, and the sum must stay within the tolerance of a
+// cap.
 constexpr std::size_t limited_engine_bytes = std::size_t{16} << 20;
 constexpr std::size_t limited_engine_share = 128;
 
-// What the thread's running call of a handler, or its last, has taken.
+// Bytes that the thread's current (or last) call of a handler has taken.
 std::size_t& taken_by_call() noexcept {
     struct Taken {
-        std::uint64_t call;  // as HandlerCall::number
+        std::uint64_t call;  // HandlerCall::number
         std::size_t bytes;
     };
     static constinit thread_local Taken taken{};
@@ -36,14 +39,16 @@ std::size_t& taken_by_call() noexcept {
     return taken.bytes;
 }
 
-// A group that has taken this much is expected to fill huge pages. With a low bound small groups would
-// waste most of one, with a high bound a group's first megabytes would stay in small pages.
+// A group that has taken this much is expected to fill huge pages. A lower bound would waste most
+// of a huge page in small groups. With a higher bound, a group's first megabytes would stay in
+// small pages.
 constexpr std::size_t huge_worthy_bytes = std::size_t{1} << 20;
 
-// Of open pages that are not handed out: see slack(). With an eighth between these bounds a group grows to
-// 2 MiB in 6 system calls, to 512 MiB in 50 and by 64 MiB with each from there on, which is few beside the
-// page faults of what it takes (one in 4 KiB). Below, it is what even the smallest group has open and must be
-// promised under strict overcommit; above, what a stray write may reach.
+// Bounds for the open pages that are not handed out: see slack(). With an eighth between these
+// bounds, a group grows to 2 MiB with 6 system calls, to 512 MiB with 50, and then by 64 MiB per
+// call. This is little compared with the page faults of the memory (one per 4 KiB). The lower bound
+// is open even in the smallest group, and strict overcommit counts it. The upper bound limits the
+// memory that a stray write can reach.
 constexpr std::size_t slack_min = std::size_t{256} << 10;
 constexpr std::size_t slack_max = std::size_t{64} << 20;
 
@@ -91,7 +96,8 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     const bool beyond_limit = taken_in_all > source_.segment_limit() ||
                               source_.segment_bytes() > source_.segment_limit() - taken_in_all;
     if (beyond_limit && state && taken_by_call() + bytes >= limited_bytes) return nullptr;
-    // Events and rows are no memory of the handler's, and it cannot be told that there is none.
+    // Events and rows are not memory that the handler requests, so there is no call that could
+    // report the failure to it.
     const auto abandon_where_taken = [](std::size_t least) {
         if (in_handler() && taken_by_call() >= least) abandon_handler(words_where_memory_ends);
     };
@@ -122,7 +128,7 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
 
 void SegmentTable::release_segment(void* base) noexcept {
     Segment* const end = map_ + count_;
-    // The newest are the likeliest to go.
+    // Newer segments are more likely to be released.
     Segment* entry = end;
     while (entry != map_ && (entry - 1)->base != base) --entry;
     if (entry == map_) return;
@@ -146,7 +152,7 @@ void SegmentTable::release_segment(void* base) noexcept {
 }
 
 void SegmentTable::copy_entries(std::vector<Segment>& entries) const {
-    // Memory for the copy is had without the lock.
+    // Memory for the copy is allocated without the lock.
     for (std::size_t wanted = 0;; entries.reserve(2 * wanted)) {
         const std::lock_guard guard(lock_);
         wanted = count_;
@@ -160,7 +166,8 @@ void SegmentTable::discard(void* base, std::size_t bytes) noexcept {
     source_.os().discard(base, bytes);
 }
 
-// Doubles the table. It is libc's: a state segment for it would be a group's overhead of a page.
+// Doubles the table. The table is in libc's memory: a state segment for it would cost one page per
+// group.
 bool SegmentTable::make_room() noexcept {
     const PlatformScope platform;
     const std::size_t wanted = std::max<std::size_t>(4, capacity_ * 2);
@@ -168,7 +175,7 @@ bool SegmentTable::make_room() noexcept {
     if (grown == nullptr) return false;
     std::copy_n(map_, count_, grown);
     {
-        // Whoever copies the table out must not be in the old one when it goes.
+        // A thread that copies the table must not read the old one after its release.
         const std::lock_guard guard(lock_);
         std::swap(map_, grown);
         capacity_ = wanted;
@@ -177,8 +184,8 @@ bool SegmentTable::make_room() noexcept {
     return true;
 }
 
-// State comes from fresh addresses while there are any: what an LP gets later then lies higher, run
-// after run, wherever the platform has released something in between.
+// State uses fresh addresses while there are any. So later allocations of an LP have higher
+// addresses in every run, independent of what the platform has released meanwhile.
 std::byte* SegmentTable::take_range(std::size_t bytes, SegmentKind kind) noexcept {
     if (kind == SegmentKind::platform) {
         std::byte* const reused = take_free_range(bytes, page_bytes);
@@ -215,7 +222,7 @@ std::byte* SegmentTable::take_fresh_range(std::size_t bytes, std::size_t alignme
     return base;
 }
 
-// For the whole slot, so that neighbouring large groups still make one mapping.
+// The request covers the whole slot, so that neighboring large groups remain one mapping.
 void SegmentTable::ask_for_huge_pages() noexcept {
     if (static_cast<std::size_t>(cursor_ - begin_) < huge_worthy_bytes) return;
     const std::span<std::byte> slot = source_.region()->slot(group_);
@@ -232,12 +239,12 @@ void SegmentTable::discard_fresh() noexcept {
     if (bytes != 0) discard(cursor_, bytes);
 }
 
-// Keeps a range for reuse, merged with its neighbours. When even the list has no memory the range
-// is lost until the group ends: address space only.
+// Keeps a range for reuse, merged with its neighbors. If there is no memory for the list, the range
+// is lost until the group ends. Only address space is lost.
 void SegmentTable::give_range(Range range) noexcept {
     if (range.bytes == 0) return;
     const PlatformScope platform;
-    bool mixed = false;  // open and closed neighbours become one
+    bool mixed = false;  // open and closed neighbors were merged
     auto at = static_cast<std::size_t>(
         std::lower_bound(free_ranges_.begin(), free_ranges_.end(), range.base,
                          [](const Range& r, std::byte* b) { return r.base < b; }) -
@@ -271,7 +278,7 @@ void SegmentTable::give_range(Range range) noexcept {
     } else {
         open_free_bytes_ += range.bytes;
     }
-    // Whether the kernel does it or not: what is called closed is opened before it is used.
+    // The result does not matter: a range that is marked as closed is opened before it is used.
     if (mixed) set_access(free_ranges_[at], false);
 }
 
@@ -284,7 +291,7 @@ void SegmentTable::forget_range(std::size_t i) noexcept {
     free_ranges_.erase(free_ranges_.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
-// The free range at the top is fresh again.
+// The free range at the cursor becomes fresh again.
 void SegmentTable::lower_cursor(const Range& top) noexcept {
     cursor_ = top.base;
     if (!has_closed_pages()) return;
@@ -294,14 +301,14 @@ void SegmentTable::lower_cursor(const Range& top) noexcept {
         close_from(open_step(cursor_));
 }
 
-// --- what may be touched ---
+// --- access ---
 
-// Open, and not handed out: this much is usual when what lies below `end` is.
+// Bytes that stay open beyond `end` without being handed out.
 std::size_t SegmentTable::slack(const std::byte* end) const noexcept {
     return std::clamp(static_cast<std::size_t>(end - begin_) / 8, slack_min, slack_max);
 }
 
-// How far to open when everything below `end` must be.
+// The end of the part to open if everything below `end` must be open.
 std::byte* SegmentTable::open_step(std::byte* end) const noexcept {
     const std::size_t grain = has_huge_pages() ? huge_page_bytes : span_bytes;
     if (static_cast<std::size_t>(end_ - end) <= slack(end) + grain) return end_;
@@ -309,7 +316,7 @@ std::byte* SegmentTable::open_step(std::byte* end) const noexcept {
 }
 
 bool SegmentTable::open_up_to(std::byte* end) noexcept {
-    // Where memory must be promised (strict overcommit), the slack may be too much.
+    // Under strict overcommit, the kernel may refuse the slack.
     for (std::byte* const upto : {open_step(end), end}) {
         if (!set_access({open_end_, static_cast<std::size_t>(upto - open_end_), 0}, true)) continue;
         open_end_ = upto;
@@ -321,8 +328,8 @@ bool SegmentTable::open_up_to(std::byte* end) noexcept {
 
 void SegmentTable::close_from(std::byte* begin) noexcept {
     if (begin >= open_end_) return;
-    // If the kernel refuses, more is open than we say. Less must never be: part of it is closed already
-    // where a closed range has become fresh.
+    // If the kernel refuses, more is open than open_end_ states, which is harmless. The opposite
+    // would not be: where a closed range has become fresh, part of it is closed already.
     set_access({begin, static_cast<std::size_t>(open_end_ - begin), 0}, false);
     open_end_ = begin;
     source_.region()->note_open(group_, open_end_);
@@ -387,7 +394,7 @@ void SegmentTable::validate() const {
     for (std::size_t i = 0; i + 1 < free_ranges_.size(); ++i)
         NW_CHECK(free_ranges_[i].base + free_ranges_[i].bytes < free_ranges_[i + 1].base);
     if (source_.region() != nullptr) {
-        // Every page below the cursor is active or free: nothing is lost.
+        // Every page below the cursor is active or free: no page is lost.
         std::size_t covered = 0;
         for (const Range& r : ranges) covered += r.bytes;
         NW_CHECK(covered == static_cast<std::size_t>(cursor_ - begin_));

@@ -21,10 +21,10 @@
 namespace nw {
 namespace {
 
-// Before what is handed out.
+// Precedes the memory that is handed out.
 struct Head {
-    std::uint64_t capacity;     // of the chunk, from its beginning on
-    std::uint32_t data_offset;  // of what is handed out, from the chunk's beginning
+    std::uint64_t capacity;     // of the chunk, from its beginning
+    std::uint32_t data_offset;  // from the chunk's beginning to the memory that is handed out
     std::uint32_t mark;
 };
 static_assert(sizeof(Head) == chunk_alignment);
@@ -36,7 +36,7 @@ struct FreeChunk {
 
 constexpr std::size_t class_count = small_class_count + 4 * 34;
 constexpr std::size_t grow_bytes_min = std::size_t{1} << 20;
-// Free chunks from here on keep only their first page.
+// Free chunks of at least this size keep only their first page.
 constexpr std::size_t discard_bytes_min = std::size_t{128} << 10;
 
 constexpr std::size_t capacity_for(std::size_t bytes) noexcept {
@@ -55,7 +55,7 @@ static_assert(class_of(small_chunk_max) == small_class_count - 1);
 static_assert(class_of(quarter_step_bytes(small_chunk_max + 1)) == small_class_count);
 static_assert(class_of(quarter_step_bytes(SharedArena::bytes_max)) < class_count);
 
-// All of it under the lock.
+// All fields are accessed under the lock.
 struct Arena {
     SpinLock lock;
     Os* os = nullptr;
@@ -63,18 +63,19 @@ struct Arena {
     std::byte* end = cursor;  // [base, end) is mapped
     std::array<FreeChunk*, class_count> free{};
 };
-constinit Arena* arena_place = nullptr;  // made by the first Filling, for ever
+constinit Arena* arena_place = nullptr;  // made by the first Filling, never destroyed
 alignas(Arena) constinit std::array<std::byte, sizeof(Arena)> arena_bytes{};
 
 Arena& arena() noexcept { return *arena_place; }
 
-// Threads that ran when the present filling began, by the kernel's numbers, sorted: a library's, whose
-// memory is its own. Written before filling_ is.
+// The kernel's numbers of the threads that ran when the present filling began, sorted. These
+// threads belong to libraries, and their memory does not belong to setup(). Written before
+// filling_.
 constinit std::vector<pid_t>* other_threads = nullptr;
 
 std::vector<pid_t> running_threads() {
     std::vector<pid_t> threads;
-    std::error_code none;  // without the folder, all threads count as those of setup()
+    std::error_code none;  // without the folder, all threads count as threads of setup()
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", none))
         threads.push_back(
             static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10)));
@@ -82,7 +83,7 @@ std::vector<pid_t> running_threads() {
     return threads;
 }
 
-// Whether `filling` concerns this thread, once it has been found out.
+// Whether this thread belongs to `filling`, once this is determined.
 struct Membership {
     std::uint32_t filling = 0;
     bool member = false;
@@ -92,17 +93,18 @@ constinit thread_local Membership membership;
 Head* head_of(const void* address) noexcept {
     auto* const head =
         reinterpret_cast<Head*>(reinterpret_cast<std::uintptr_t>(address) - sizeof(Head));
-    // As libc's free() ends a program that lets go of something twice.
+    // A double free() ends the program, as in libc.
     if (head->mark != head_mark) std::abort();
     return head;
 }
 
-// More addresses at the end. False if they are taken, or there are none. Requires: the lock.
+// Maps more addresses at the end. Returns false if they are in use, or if the kernel refuses.
+// Requires: the lock.
 bool grow(Arena& a, std::size_t bytes) noexcept {
     const auto mapped =
         static_cast<std::size_t>(a.end - reinterpret_cast<const std::byte*>(SharedArena::base));
-    // A quarter more each time: few mappings, if they should not merge, and little that is in vain
-    // where address space is limited.
+    // Grows by at least a quarter: few mappings, if the kernel does not merge them, and little
+    // unused space if the address space is limited.
     const std::size_t wanted =
         (std::max({bytes, grow_bytes_min, mapped / 4}) + huge_page_bytes - 1) / huge_page_bytes *
         huge_page_bytes;
@@ -131,7 +133,7 @@ SharedArena::Filling::Filling(Os& os) {
     *other_threads = running_threads();
     static std::uint32_t fillings = 0;
     membership = {++fillings, true};
-    filling_.store(fillings, std::memory_order_release);  // pairs with the acquire in is_of_setup()
+    filling_.store(fillings, std::memory_order_release);  // pairs with is_of_setup()
 }
 
 SharedArena::Filling::~Filling() { filling_.store(0, std::memory_order_relaxed); }
@@ -172,7 +174,7 @@ void* SharedArena::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     const std::size_t capacity = capacity_for(data_offset + bytes);
     Arena& a = arena();
     const std::lock_guard guard(a.lock);
-    // What is aligned to more than usual begins at a multiple of that, and comes from the end only.
+    // Chunks with a larger alignment begin at a multiple of it, and always come from the end.
     std::byte* chunk = nullptr;
     FreeChunk*& free = a.free[class_of(capacity)];
     if (alignment <= chunk_alignment && free != nullptr) {
@@ -199,7 +201,7 @@ void* SharedArena::allocate(std::size_t bytes, std::size_t alignment) noexcept {
 void* SharedArena::allocate_zeroed(std::size_t bytes) noexcept {
     const std::size_t used_before = used_bytes();
     void* const data = allocate(bytes, chunk_alignment);
-    // Fresh pages are zero, and stay without memory until somebody writes there.
+    // Fresh pages are zero, and take no memory until they are written.
     if (data != nullptr && reinterpret_cast<std::uintptr_t>(data) - base < used_before)
         std::memset(data, 0, bytes);
     return data;

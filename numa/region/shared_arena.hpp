@@ -1,20 +1,22 @@
-// The memory of what setup() makes, which all LPs share: an arena of its own, at an address of its
-// own, which is read-only while handlers run. A handler that writes there, or lets go of something
-// that lies there, has failed, like one that follows a bad pointer: what all LPs share is neither
-// rolled back nor safe from other workers, and such a write is the commonest mistake of models.
+// The memory that setup() allocates and that all LPs share: a separate arena at a fixed address,
+// which is read-only while handlers run. A handler that writes there, or frees memory there, has
+// failed, as if it had followed a bad pointer. Shared memory is neither rolled back nor protected
+// from other workers, and such a write is the most common mistake in models.
 //
-// It is filled while setup() runs, by the thread that calls it and those that it makes meanwhile: the
-// interposer (interpose/malloc.cpp) asks here for what they allocate. What libc or the loader
-// allocates for themselves then (streams, locales, thread-local storage of libraries) is theirs and
-// comes from libc, and so do function-local statics.
+// The arena is filled while setup() runs, by the thread that calls setup() and by the threads that
+// it makes meanwhile: the interposer (interpose/malloc.cpp) requests their memory here. Memory that
+// libc or the loader allocates for itself meanwhile (streams, locales, thread-local storage of
+// libraries) comes from libc, and so do function-local statics.
 //
-// One of the process, never given back: the model's own object may point into it until the program
-// ends. The same setup() on one thread gets the same addresses in every process, so that a run that
-// goes on finds what its LPs point to where it was.
+// There is one arena per process. It is never released: the model object may point into it until
+// the program ends. If setup() uses one thread, it gets the same addresses in every process. So a
+// run that continues in another process finds shared data at the addresses that its LPs store.
 //
-// Chunks come from size classes (size_classes.hpp), last freed first used, else from the end. Each has
-// a head of 16 bytes. Pages inside of large free chunks go back to the kernel.
-// Thread: any; a spin lock orders them.
+// Chunks come from size classes (size_classes.hpp), last-in-first-out, otherwise from the end of
+// the arena. Each chunk has a head of 16 bytes. Pages inside of large free chunks are returned to
+// the kernel.
+//
+// Thread: any; a spin lock orders the calls.
 #pragma once
 
 #include <atomic>
@@ -27,14 +29,14 @@ namespace nw {
 
 class SharedArena {
   public:
-    // States are full of small integers, side by side or over what is left of a pointer: who looks for
-    // pointers in them (outside_pointers.hpp) must not take one of those for an address in here. So
-    // neither half of an address is a small or a round number.
+    // States contain many small integers, side by side or over the rest of a pointer. A search for
+    // pointers (outside_pointers.hpp) must not mistake them for addresses of the arena. So neither
+    // half of such an address is a small or round number.
     static constexpr std::uintptr_t base = 0x1357'8000'0000;
     static constexpr std::size_t bytes_max = std::size_t{8} << 40;
 
-    // While one lives, setup() runs. Does nothing where the interposer does not serve malloc (under
-    // sanitizers). Not two at a time.
+    // During its lifetime, setup() runs. It has no effect if the interposer does not replace malloc
+    // (under sanitizers). Requires: no other Filling exists.
     class Filling {
       public:
         explicit Filling(Os& os);
@@ -43,7 +45,8 @@ class SharedArena {
         Filling& operator=(const Filling&) = delete;
     };
 
-    // Makes what is in the arena read-only, from begin() on until it is destroyed. Thread: one.
+    // Makes the contents of the arena read-only, from begin() to end() or to its destruction.
+    // Thread: one.
     class ReadOnly {
       public:
         ReadOnly() = default;
@@ -61,26 +64,30 @@ class SharedArena {
         return reinterpret_cast<std::uintptr_t>(address) - base <
                used_bytes_.load(std::memory_order_relaxed);
     }
-    // Whether this thread's memory is to come from the arena now.
+    // Whether memory for this thread should come from the arena now.
     static bool fills() noexcept {
         return filling_.load(std::memory_order_relaxed) != 0 && is_of_setup();
     }
     static bool is_read_only() noexcept { return read_only_.load(std::memory_order_relaxed); }
-    // Whether all that setup() asked for is here, and was protected when it should have been.
+    // Whether all memory for setup() came from the arena, and was protected whenever it should have
+    // been.
     static bool is_whole() noexcept { return whole_.load(std::memory_order_relaxed); }
-    // Up to where it is used; a sign of whether setup() made the same again.
+    // The size of the used part. Equal sizes indicate that setup() has allocated the same memory
+    // again.
     static std::size_t used_bytes() noexcept { return used_bytes_.load(std::memory_order_relaxed); }
 
-    // nullptr where its addresses are taken, or nothing can be had: it is libc's turn then.
-    // Requires: alignment a power of two.
+    // Returns nullptr if the arena's next addresses are in use or cannot be mapped; the caller then
+    // uses libc. Requires: alignment is a power of two.
     static void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
     static void* allocate_zeroed(std::size_t bytes) noexcept;
-    // While it is read-only it stays as it is, for ever: nobody in platform mode misses the memory.
-    // Requires for all: contains(address), which was allocated.
+    // While the arena is read-only, free() has no effect, and the chunk is never reused. This
+    // concerns only platform mode, which does not need the memory.
+    //
+    // The following functions require: contains(address), and the chunk is allocated.
     static void free(void* address) noexcept;
     static std::size_t usable_size(const void* address) noexcept;
 
-    // The interposer says that it asks here.
+    // The interposer calls this to declare that it allocates here.
     static void serve() noexcept { served_.store(true, std::memory_order_relaxed); }
 
     static void validate();
@@ -89,7 +96,7 @@ class SharedArena {
     static bool is_of_setup() noexcept;
 
     inline static constinit std::atomic<std::size_t> used_bytes_{0};
-    inline static constinit std::atomic<std::uint32_t> filling_{0};  // the how manyth; 0: none
+    inline static constinit std::atomic<std::uint32_t> filling_{0};  // its number; 0: none
     inline static constinit std::atomic<bool> read_only_{false};
     inline static constinit std::atomic<bool> whole_{true};
     inline static constinit std::atomic<bool> served_{false};

@@ -1,6 +1,6 @@
-// The sizes that an LP's heap deals in. Small chunks: multiples of 16 bytes up to 128, then four
-// steps a doubling up to 8 KiB, in blocks of up to 64. Large ones: four steps a doubling, one a
-// block.
+// The size classes of an LP's heap. Small chunks: multiples of 16 bytes up to 128, then four steps
+// per doubling up to 8 KiB, in blocks of up to 64 chunks. Large chunks: four steps per doubling,
+// one chunk per block.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ inline constexpr std::size_t small_chunk_max = 8 * 1024;
 inline constexpr std::size_t small_class_count = 32;
 inline constexpr std::size_t chunk_alignment = 16;
 
-// `bytes` rounded up to four steps a doubling. Requires: bytes > 8.
+// Rounds `bytes` up to one of four steps per doubling. Requires: bytes > 8.
 constexpr std::size_t quarter_step_bytes(std::size_t bytes) noexcept {
     const unsigned step = static_cast<unsigned>(std::bit_width(bytes - 1)) - 3;
     return ((bytes - 1) >> step << step) + (std::size_t{1} << step);
 }
 
-// Requires: bytes <= small_chunk_max. Zero bytes get a chunk of their own, too.
+// Requires: bytes <= small_chunk_max. Zero bytes also get a chunk.
 constexpr std::size_t small_class_of(std::size_t bytes) noexcept {
     const std::size_t last = bytes - (bytes != 0 ? 1 : 0);
     if (last < 128) return last / 16;

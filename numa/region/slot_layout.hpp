@@ -1,15 +1,15 @@
-// How a group's slot is divided: mail at both ends, segments between.
+// The layout of a group's slot: mail at both ends, segments between.
 //
 //     | small A | small B | segments ...                  | large A | large B |
 //       64 KiB    64 KiB                                    1/16      1/16 of the slot
 //
-// A group's mail has two buffers, A and B, and each begins in its small area and moves to its large
-// one when it grows. All four addresses follow from the group's number alone and never change: the
-// bh_addresses[] of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.3) without a table, and
-// without a lock while buffers grow or change places. The small areas lie beside the first segments
-// because a group's first pages then need one page of page table and not two.
+// A group's mail has two buffers, A and B. Each begins in its small area and moves to its large
+// area when it grows. All four addresses follow from the group's number and never change. They are
+// the bh_addresses[] of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.3) without a table,
+// and without a lock while buffers grow or are swapped. The small areas are beside the first
+// segments, so that a group's first pages need one page of page table instead of two.
 //
-// Address space only: a page that is never written costs nothing.
+// The layout is only address space: a page that is never written takes no memory.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace nw {
 
-// One of the two; which of them takes mail and which is read changes from era to era.
+// One of the two buffers. In each era, one takes mail and the other is read.
 enum class MailBufferId : std::uint8_t { a, b };
 enum class MailArea : std::uint8_t { small, large };
 

@@ -1,6 +1,7 @@
-// NW_CHECK: a promise of our own code, kept in every build. A breach is a bug of ours: it throws
-// InternalError (exit code 1) with the expression and, where the thread says so, the worker, LP and
-// virtual time it was at.
+// NW_CHECK(condition) checks an assumption of numawarp's code. It is on in every build. If the
+// condition is false, numawarp has a bug: NW_CHECK throws InternalError (exit code 1). The message
+// contains the expression and, if the thread has set them in error_context(), the rank, the worker,
+// the LP and the virtual time.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,15 @@ class InternalError : public std::logic_error {
     using std::logic_error::logic_error;
 };
 
-// The machine refuses what the run needs (memory, address space, launch): exit code 4.
+// The machine does not provide something that the run needs (memory, address space, launch): exit
+// code 4.
 class MachineError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-// Where this thread is, for error messages. One writer: the thread itself.
+// The position of the calling thread in the run, for error messages. Negative numbers: unknown.
+// Only the thread itself writes it.
 struct ErrorContext {
     std::int64_t rank = -1;
     std::int64_t worker = -1;
@@ -42,7 +45,8 @@ ErrorContext& error_context() noexcept;
             ::nw::check_failed(#condition, __FILE__, __LINE__); \
     } while (false)
 
-// Too dear for every build: on in the `paranoid` preset and in sanitizer builds.
+// A check that is too expensive for every build. It is on in the `paranoid` preset and in sanitizer
+// builds.
 #ifdef NUMAWARP_PARANOID
 #define NW_PARANOID(condition) NW_CHECK(condition)
 #else

@@ -1,5 +1,5 @@
-// XXH3-128 (of the xxHash library) over bytes that come piece by piece: finds files that were torn or
-// damaged. Not meant against malice.
+// The XXH3-128 hash (xxHash library) of bytes that arrive in pieces. It detects torn and damaged
+// files. It gives no protection against deliberate changes.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Checksum {
     Checksum& operator=(const Checksum&) = delete;
 
     void append(const void* bytes, std::size_t size) noexcept;
-    // The checksum of all that was appended since the beginning or the last restart().
+    // The checksum of all bytes since the construction or the last restart().
     Hash128 value() const noexcept;
     void restart() noexcept;
 

@@ -1,8 +1,9 @@
-// The one table of counters. Each row gives name, unit, section of the statistics and meaning; the
-// text report, the JSON of --stats and docs/reference come from it.
+// The only table of counters. Each row contains name, unit, section of the statistics and meaning.
+// The text report, the JSON of --stats and docs/reference are generated from it.
 //
-// Each worker counts for itself (a plain array, one owner); sums are made at GVT rounds and at the
-// end. `peak` rows are maxima over time, summed over workers all the same.
+// Each worker has its own Counters object, which only that worker writes. The objects are added up
+// at GVT rounds and at the end. A `peak` row is a maximum over time; the maxima of the workers are
+// added up, too.
 #pragma once
 
 #include <array>
@@ -49,7 +50,7 @@ enum class Counter : std::size_t {
 #undef ROW
 };
 
-// What is said of a figure of the statistics, a counter or another.
+// The description of a figure of the statistics: a counter, or another figure.
 struct FigureInfo {
     std::string_view name;
     std::string_view unit;

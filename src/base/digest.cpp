@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t header_bytes = 32;
 constexpr std::size_t inline_bytes = 96;
 
-// The header, then `content_bytes` bytes. Where these are a constant, the compiler leaves of XXH3 what such a message needs.
+// Hashes the header and the `content_bytes` bytes of the content. If content_bytes is a constant,
+// the compiler keeps only the part of XXH3 that this length needs.
 [[gnu::always_inline]] inline XXH128_hash_t hash_of_message(const std::uint64_t (&header)[4],
                                                             const void* content,
                                                             std::size_t content_bytes) noexcept {
@@ -25,7 +26,8 @@ constexpr std::size_t inline_bytes = 96;
     return XXH3_128bits(message.data(), header_bytes + content_bytes);
 }
 
-// One hash covers the header and a short payload. A long payload is hashed first, and its hash takes its place.
+// A payload of at most inline_bytes bytes is hashed together with the header. A longer payload is
+// hashed first, and its hash takes its place.
 XXH128_hash_t hash_of(const std::uint64_t (&header)[4], const std::byte* payload,
                       std::size_t payload_bytes) noexcept {
     switch (payload_bytes) {

@@ -1,9 +1,11 @@
-// The oracle: per LP a running hash over its committed events in order, over all LPs a sum.
-// Equal for equal model, seed and end time on every engine, number of workers and ranks.
+// The digest of a run, which tests use as their oracle: a running hash over the committed events of
+// each LP, in their order, and the sum of these hashes over all LPs. It is equal for equal model,
+// seed and end time, with every engine and any number of workers and ranks.
 //
-// Chain: h' = XXH3-128(h, time, type, payload), starting from 0. XXH3 is the hash
-// function of the xxHash library. The final term of an LP also hashes the LP's id, so that two LPs
-// that swap histories do not go unnoticed; a sum modulo 2^128 combines the LPs in any order.
+// Chain of an LP: h' = XXH3-128(h, time, payload size and type, payload), starting from 0. If the
+// payload has more than 96 bytes, its hash takes its place. XXH3 is a hash function of the xxHash
+// library. The LP's term in the sum also hashes the LP's id, so that the digest changes if two LPs
+// exchange their histories. The sum is modulo 2^128, so the order of the LPs does not matter.
 #pragma once
 
 #include <bit>
@@ -46,8 +48,9 @@ struct Digest {
     void append_with_payload(VirtualTime time, EventType type, const std::byte* payload,
                              std::size_t payload_bytes) noexcept;
 
-    // XXH3-128 of the four words (high, low, time, shape) in registers. The steps are those that xxHash's specification gives
-    // for inputs of 17 to 128 bytes (XXH3, "medium inputs"), with the default secret and no seed.
+    // The XXH3-128 hash of the four words (high, low, time, shape), computed in registers. The
+    // steps are those of xxHash's specification for inputs of 17 to 128 bytes (XXH3, "medium
+    // inputs"), with the default secret and no seed.
     void append_bare(std::uint64_t time, std::uint64_t shape) noexcept {
         constexpr std::uint64_t prime_1 = 0x9E3779B185EBCA87, prime_2 = 0xC2B2AE3D27D4EB4F,
                                 prime_4 = 0x85EBCA77C2B2AE63, message_bytes = 32;

@@ -6,7 +6,7 @@
 namespace nw {
 namespace {
 
-constexpr std::uint32_t adds_max = 1u << 29;  // a digit stays within 63 bits
+constexpr std::uint32_t adds_max = 1u << 29;  // keeps each digit within 63 bits
 
 }  // namespace
 
@@ -17,7 +17,7 @@ void ExactSum::add(double value) noexcept {
     const double fraction = std::frexp(value, &exponent);
     auto mantissa = static_cast<std::int64_t>(std::ldexp(fraction, mantissa_bits));
     int place = exponent - mantissa_bits - lowest_exponent;
-    if (place < 0) {  // a subnormal number, whose last bits are zero
+    if (place < 0) {  // a subnormal number: the last bits of `mantissa` are zero
         mantissa /= std::int64_t{1} << -place;
         place = 0;
     }
@@ -68,7 +68,8 @@ double ExactSum::value() const noexcept {
     std::size_t top = digits;
     while (top > 0 && sum.digit_[top - 1] == 0) --top;
     if (top == 0) return 0;
-    // 64 bits from the highest one on; what is below them is one bit that says that there is something.
+    // 64 bits, beginning with the highest bit that is set. The last of them is also set if any bit
+    // below is set, so that the conversion to double rounds correctly.
     const auto digit = [&](std::size_t below) {
         return top > below ? static_cast<std::uint64_t>(sum.digit_[top - 1 - below]) : 0;
     };

@@ -1,4 +1,4 @@
-// What the process ends with: a contract with scripts.
+// The exit codes of the process. Scripts rely on these numbers.
 #pragma once
 
 namespace nw {
@@ -9,7 +9,7 @@ enum ExitCode : int {
     exit_wrong_setup = 2,
     exit_model_error = 3,
     exit_machine_error = 4,
-    exit_signal_base = 128,  // plus the signal's number, as shells have it
+    exit_signal_base = 128,  // plus the number of the signal, as in shells
 };
 
 }  // namespace nw

@@ -1,10 +1,11 @@
-// What a program says to the meter (jobs/meter): in which phase of a run a thread is, and what it keeps at
-// which addresses. Each is one no-operation of eight bytes, `nopl MARK(%rdi,%rsi)`, that the processor
-// decodes and drops; the meter's plug-in, which sees every instruction of an emulated program, knows it by
-// its displacement and reads the two registers. So a program is measured as it is, and nobody asks
-// whether it is being measured.
+// Marks with which a program informs the meter (jobs/meter): in which phase of a run a thread is,
+// and which kind of data is at which addresses. A mark is one no-operation of eight bytes, `nopl
+// MARK(%rdi,%rsi)`, which the processor decodes and drops. The meter's plug-in sees every
+// instruction of an emulated program. It recognizes a mark by the displacement and reads the two
+// registers. So the measured program is the program that users run: the marks are always there, and
+// no code tests whether the program is being measured.
 //
-// Thread: any; a mark is about the thread that executes it.
+// Thread: any. A mark is about the thread that executes it.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,10 @@
 
 namespace nw {
 
-// Phases and kinds are numbers in the plug-in's file; jobs/meter/counts.py has the names in the same order.
+// The plug-in writes phases and kinds as numbers. jobs/meter/counts.py lists the names in the same
+// order.
 enum class MeterPhase : std::uint8_t {
-    none,  // the program has not said: other programs, before and after a run
+    none,  // no phase is set: other programs, the time before and after a run
     set_up,
     execute,
     roll_back,
@@ -29,14 +31,14 @@ inline constexpr std::size_t meter_phases = sizeof meter_phase_names / sizeof *m
 static_assert(meter_phases == static_cast<std::size_t>(MeterPhase::ending) + 1);
 
 enum class MeterKind : std::uint8_t {
-    other,  // what nobody has named: mostly libc's heap
+    other,  // memory that no mark has named: mostly libc's heap
     state,
     events,
     history,
     snapshots,
     mail,
     pending,
-    engine,  // in the groups' memory, and none of the kinds above
+    engine,  // in the groups' memory, but none of the kinds above
     stack,
     code,  // of the program and its libraries, with their constants
 };
@@ -46,21 +48,22 @@ inline constexpr const char* meter_kind_names[] = {
 inline constexpr std::size_t meter_kinds = sizeof meter_kind_names / sizeof *meter_kind_names;
 static_assert(meter_kinds == static_cast<std::size_t>(MeterKind::code) + 1);
 
-// The upper half of a displacement says that it is a mark, then come a byte for which and one for its value.
+// A displacement consists of meter_signature in its upper 16 bits, a byte for the MeterMark and a
+// byte for the mark's value.
 enum class MeterMark : std::uint8_t {
     phase,    // value: the thread's phase from now on
-    enter,    // value: a phase within another
+    enter,    // value: a phase within the present phase
     leave,    // back to the phase before enter
-    memory,   // value: the kind of %rsi bytes at %rdi, whole cache lines
+    memory,   // value: the kind of the %rsi bytes at %rdi, in whole cache lines
     stack,    // this thread's stack is %rsi bytes at %rdi
-    end,      // of this thread
-    commits,  // %rdi: so many events this thread has committed so far
-    begin,    // nothing was counted before
-    moved,    // %rdi: so many groups have just changed to this thread
+    end,      // this thread ends
+    commits,  // %rdi: the number of events that this thread has committed so far
+    begin,    // counting starts here
+    moved,    // %rdi: the number of groups that have just moved to this thread
 };
 inline constexpr std::uint32_t meter_signature = 0x4e57'0000;
 
-// The template's argument is part of the instruction.
+// The template's arguments are part of the instruction.
 template <MeterMark mark, std::uint8_t value = 0>
 [[gnu::always_inline]] inline void meter_mark() noexcept {
 #if defined(__x86_64__)
@@ -88,7 +91,7 @@ template <MeterKind kind>
         reinterpret_cast<std::uintptr_t>(address), bytes);
 }
 
-// A phase within another, while it lives.
+// A phase within the present phase, for the lifetime of the object.
 template <MeterPhase phase>
 class MeterScope {
   public:

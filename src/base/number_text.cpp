@@ -10,7 +10,7 @@ namespace nw {
 
 namespace {
 
-// Three digits that matter: "1.23", "12.3", "123".
+// Three significant digits: "1.23", "12.3", "123".
 std::string three_digits(double value) {
     const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
     return fmt::format("{:.{}f}", value, decimals);

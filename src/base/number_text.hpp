@@ -1,5 +1,5 @@
-// Numbers as people read them: "12.3 M", "1.50 GiB", "2 min 05 s". Programs turn bytes, times, counts and
-// shares into text here; jobs/ does so in jobs/lib/number_text.py.
+// Numbers as text for people: "12.3 M", "1.50 GiB", "2 min 05 s". C++ code formats bytes, times,
+// counts and shares here. jobs/ formats them in jobs/lib/number_text.py.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace nw {
 
 std::string count_text(double count);                // "950", "12.3 k", "4.56 M"
 std::string bytes_text(std::uint64_t bytes);         // "512 B", "1.50 GiB"
-std::string exact_bytes_text(std::uint64_t bytes);   // "512 B", "1536 MiB": in a whole number
-std::string mebibytes_text(double bytes);            // "1536 MiB": as --memory-cap is given
+std::string exact_bytes_text(std::uint64_t bytes);   // "512 B", "1536 MiB": a whole number
+std::string mebibytes_text(double bytes);            // "1536 MiB": the format of --memory-cap
 std::string duration_text(double seconds);           // "1.23 ms", "2 min 05 s", "3 h 04 min"
-std::string share_text(double share);                // "97.3 %"; "-" if there is nothing to share
+std::string share_text(double share);                // "97.3 %"; "-" if `share` is not finite
 std::string virtual_time_text(double virtual_time);  // at most 6 digits; "no end" for infinity
 std::string with_thousands(std::uint64_t number);    // "12,345,678"
 

@@ -1,5 +1,6 @@
-// Values as bytes, for another process of the same program: what ranks tell each other, what a saved
-// run is written as. One list of values, visited by a Packer or an Unpacker, does for both directions:
+// Values as bytes, for another process of the same program: messages between ranks, and the content
+// of a saved run. One list of the values serves both directions, because a Packer and an Unpacker
+// can visit it:
 //
 //     template <class Part, class Figures>
 //     void visit_parts(Part& part, Figures& figures) { part(figures.pages); part(figures.names); }
@@ -15,7 +16,7 @@
 
 namespace nw {
 
-// The bytes are not the bytes that were packed.
+// Thrown if packed bytes are too short or contain impossible values.
 class DamagedBytes : public InternalError {
   public:
     DamagedBytes() : InternalError("packed bytes are damaged") {}
@@ -28,7 +29,7 @@ class Packer {
         static_assert(std::is_trivially_copyable_v<T>);
         bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     }
-    // The number of items, and visit(item) for each.
+    // Packs the number of items, then calls visit(item) for each item.
     template <class Items, class Visit>
     void each(const Items& items, Visit&& visit) {
         (*this)(items.size());
@@ -53,7 +54,8 @@ class Packer {
     std::string bytes_;
 };
 
-// Requires: the same values in the same order as the Packer. Throws DamagedBytes where the bytes do not suffice.
+// Requires: the values are unpacked in the order in which a Packer packed them. Throws DamagedBytes
+// if there are too few bytes.
 class Unpacker {
   public:
     explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}
@@ -63,7 +65,8 @@ class Unpacker {
         static_assert(std::is_trivially_copyable_v<T>);
         std::memcpy(&value, next(sizeof value), sizeof value);
     }
-    // Requires: each item takes at least one byte.
+    // Unpacks the number of items, then calls visit(item) for each item. Requires: each item takes
+    // at least one byte, so that a wrong number is detected before memory is allocated.
     template <class Items, class Visit>
     void each(Items& items, Visit&& visit) {
         std::size_t count = 0;

@@ -1,19 +1,22 @@
-// What the `paranoid` preset walks, and when. Every structure that can be wrong has a validate(),
-// which throws InternalError; tests call it freely, and this is the rule for runs:
+// When the `paranoid` preset checks which invariants. Each structure with an invariant has a
+// function validate(), which throws InternalError. Tests call it freely. A run calls it
 //
-//     after an event, a rollback,        the LP: its record, its saved states, the newest entries of its
-//     a commit, an anti-message          history and what they sent
-//     after one in 16 of these           all of that LP: every entry of its history, its heap
-//     at the end of each turn            what is empty between turns, and counts that belong together
-//     there, when a new GVT is known     everything of the worker: its lists, its groups with their
-//     and a walk is due                  memory and mail, all LPs, all pending events
+//     after an event, a rollback,    for the LP: its record, its saved states, the newest entries
+//     a commit, an anti-message      of its history, and the events that these entries sent
+//     after one in 16 of these       for the whole LP: every entry of its history, its heap
+//     at the end of each turn        for data that is empty between turns, and related counts
+//     at the end of a turn that is   for everything of the worker: its lists, its groups with
+//     the first with a new GVT, if   their memory and mail, all LPs, all pending events
+//     a walk is due
 //
-// The sequential and the conservative engine, which take nothing back, walk everything of an executor
-// when they look at their memory and a walk is due.
+// The sequential and the conservative engine have no rollbacks. Their executors check whether a
+// walk is due when they check their use of memory. A walk then validates everything of the
+// executor.
 //
-// A walk is due when as many changes were made since the last one as that had things to look at, over
-// four: walks then cost a constant share of the run, whatever the size of the model. By counts and not
-// by the clock, so that a stepped run can be replayed.
+// A walk is due when the number of changes since the last walk reaches a quarter of the number of
+// objects that the last walk visited. Walks therefore take a constant share of the run, whatever
+// the size of the model. The rule counts changes and does not use the clock, so that a stepped run
+// can be replayed.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +31,7 @@ inline constexpr bool paranoid = false;
 
 class WalkPace {
   public:
-    // One more change. Whether this LP is to be looked at as a whole.
+    // Counts one change. Returns whether the LP must be validated as a whole.
     bool count_change() noexcept { return ++changes_ % changes_a_whole_lp == 0; }
     void count_changes(std::uint64_t changes) noexcept { changes_ += changes; }
 

@@ -1,7 +1,7 @@
-// Asks for cache lines before they are needed.
+// Loads cache lines into the cache before they are used.
 //
-// Not __builtin_prefetch: GCC 12 takes a function that does nothing but prefetch for one without
-// effect and drops the calls.
+// __builtin_prefetch() is not used: GCC 12 assumes that a function that only prefetches has no
+// effect, and removes the calls.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ inline void prefetch(const void* address) noexcept {
 #endif
 }
 
-// The first `bytes` from there, line by line: four lines at most, so that one large thing does not take the
-// place of all others.
+// Prefetches the first `bytes` bytes, at most four cache lines, so that one large object does not
+// displace all other data.
 inline void prefetch(const void* address, std::size_t bytes) noexcept {
     constexpr std::size_t line = 64, lines_max = 4;
     prefetch(address);

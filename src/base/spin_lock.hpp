@@ -1,6 +1,7 @@
-// A lock for critical sections of some dozens of instructions, in a byte: 100,000 groups have several.
-// Who waits longer than a holder that runs can take (3 µs, with a page fault) gives its core away: with
-// more threads than cores the holder may need just that core to get out, and that takes milliseconds.
+// A lock for critical sections of some dozens of instructions. It takes one byte, because there may
+// be 100,000 groups with several locks each. A running holder needs at most about 3 µs, including a
+// page fault. A thread that waits longer yields its core: with more threads than cores, the holder
+// may be waiting for this core, which takes milliseconds without the yield.
 #pragma once
 
 #include <atomic>
@@ -25,7 +26,7 @@ class SpinLock {
 
   private:
     void wait() const noexcept {
-        constexpr int spins_max = 1000;  // 3 to 45 µs, as a pause takes 3 to 45 ns
+        constexpr int spins_max = 1000;  // 3 to 45 µs: a pause takes 3 to 45 ns
         for (int spins = 0; locked_.load(std::memory_order_relaxed); ++spins) {
             if (spins < spins_max)
                 spin_pause();

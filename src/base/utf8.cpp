@@ -11,7 +11,8 @@ constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
 
 bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
-// Bytes of the character at the front; 0 if there is none.
+// Number of bytes of the first character; 0 if the text does not begin with a character. Requires:
+// the text is not empty.
 std::size_t character_bytes(std::string_view text) noexcept {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char first = byte(0);
@@ -26,7 +27,8 @@ std::size_t character_bytes(std::string_view text) noexcept {
     return overlong || surrogate || beyond ? 0 : bytes;
 }
 
-// Calls take(character, first byte) for each, an empty one where there is a byte of none.
+// Calls take(character, first byte) for each character. For a byte that belongs to no character,
+// `character` is empty.
 template <class Take>
 void for_each_character(std::string_view text, Take take) {
     while (!text.empty()) {

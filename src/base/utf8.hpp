@@ -1,4 +1,4 @@
-// Text of unknown origin made fit for files and terminals that want UTF-8.
+// Makes text of unknown origin fit for files and terminals that require UTF-8.
 #pragma once
 
 #include <string>
@@ -6,18 +6,20 @@
 
 namespace nw {
 
-// Whether all of it is UTF-8 (as in the Unicode standard: no surrogates, nothing overlong).
+// Whether the whole text is UTF-8 as the Unicode standard defines it: no surrogates, no overlong
+// forms.
 bool is_utf8(std::string_view text) noexcept;
 
-// Appends the text; each byte that belongs to no character becomes U+FFFD, and so does a zero, which
-// would end the text where C reads it.
+// Appends the text. Each byte that belongs to no character becomes U+FFFD. A zero byte also becomes
+// U+FFFD, because C functions would end the text there.
 void append_utf8(std::string& to, std::string_view text);
 
-// The text with each byte that belongs to no character written out as \xNN: different texts stay
-// different, and what is UTF-8 stays as it is.
+// Returns the text with each byte that belongs to no character written as \xNN. Valid UTF-8 is not
+// changed. Texts that differ only in such bytes stay different.
 std::string as_utf8(std::string_view text);
 
-// The text as one line of UTF-8: control characters, line breaks among them, become spaces.
+// Returns the text as one line of UTF-8. Control characters, including line breaks, become spaces.
+// Each byte that belongs to no character becomes U+FFFD.
 std::string one_line(std::string_view text);
 
 }  // namespace nw

@@ -1,9 +1,9 @@
-# Writes base/version.hpp for numawarp_main. It is written at build time and not when CMake
-# configures: a commit does not configure anew. An unchanged file is left alone, so that nothing is
-# compiled again for it.
+# Writes base/version.hpp for numawarp_main at build time. The header is not written when CMake
+# configures, because CMake does not configure again after a commit. If the content of the header
+# does not change, the file is not rewritten, so that nothing is compiled again.
 #
-# Included by src/CMakeLists.txt; run by itself, with SOURCE, OUTPUT and NUMAWARP_VERSION given, it
-# writes the file.
+# src/CMakeLists.txt includes this file. If CMake runs this file as a script, with SOURCE, OUTPUT
+# and NUMAWARP_VERSION, the script writes the header.
 if(CMAKE_SCRIPT_MODE_FILE)
     set(NUMAWARP_COMMIT "unknown")
     find_program(GIT git)

@@ -17,12 +17,13 @@
 namespace nw {
 namespace {
 
-// Variables of the program up to so many bytes are looked at around each call, larger ones less often: a
-// look, which copies and compares them, then takes some tens of microseconds.
+// If the program has less than this many bytes of variables, every call is checked for changes of
+// them; with more bytes, fewer calls are checked. A check, which copies and compares the variables,
+// takes some tens of microseconds for this size.
 constexpr std::size_t bytes_a_call = 256 * 1024;
 constexpr std::size_t breaches_most = 20;
 
-// What a handler's own frames will lie in.
+// The size of the stack area in which the frames of a handler will be.
 constexpr std::size_t stack_bytes_filled = 16 * 1024;
 
 [[gnu::noinline]] void fill_stack(int byte) noexcept {
@@ -98,7 +99,8 @@ void CheckedRun::find_changed_variables(const std::string& call) {
     }
 }
 
-// The LP is now what its own last handler left, or somebody else has written there.
+// The LP's heap equals its snapshot after the LP's last handler, unless other code has written
+// there.
 void CheckedRun::find_foreign_writes(const RunningCall& call, const LpKinds& kinds) {
     if (call.lp->id >= images_.size() || has_foreign_write_) return;
     const Image& image = images_[call.lp->id];
@@ -114,7 +116,8 @@ void CheckedRun::find_foreign_writes(const RunningCall& call, const LpKinds& kin
                      describe_call(call, kinds), where)});
 }
 
-// The next handler of any LP may overwrite the memory of the worker to which such a pointer leads.
+// Finds pointers in the LP to a worker's memory for results of libc and to thread_local variables.
+// The next handler of any LP on the worker may overwrite this memory.
 void CheckedRun::find_kept_results(const RunningCall& call, const LpKinds& kinds) {
     if (has_kept_result_) return;
     const std::vector<AddressRange> ranges = thread_result_ranges();

@@ -1,9 +1,10 @@
-// What one of the runs of --check-model does besides running: it logs each committed event with its payload,
-// so that the first one that differs between two runs can be named; it looks, around each handler, at what no
-// handler may change; and it leaves known bytes where a handler may forget to write. Who starts the runs and
-// compares them is modelcheck/model_check.
+// The part of --check-model within one of its runs. It logs each committed event with its payload,
+// so that the first event that differs between two runs can be named. It checks, around each
+// handler, the data that no handler may change. Before each handler, it fills the stack with known
+// bytes, so that runs with different bytes reveal variables that a handler reads and has not
+// written. modelcheck/model_check starts the runs and compares them.
 //
-// Thread: any for note_committed(); all else in the worker of a sequential run.
+// Thread: any for note_committed(). All other functions: the worker of a sequential run.
 #pragma once
 
 #include <chrono>
@@ -28,7 +29,7 @@ struct Group;
 class LpKinds;
 struct Snapshot;
 
-// In the order of a log: the event, then its payload.
+// An event in the log, where its payload follows it.
 struct LoggedEvent {
     EventKey key;
     std::uint32_t target;
@@ -36,7 +37,7 @@ struct LoggedEvent {
     std::uint16_t payload_bytes;
 };
 
-// What a handler did that it may not, in words; `rule` is a heading of docs/how-to/check-model.md.
+// A forbidden action of a handler, in words. `rule` is a heading of docs/how-to/check-model.md.
 struct Breach {
     std::string rule;
     std::string words;
@@ -45,11 +46,11 @@ struct Breach {
 class CheckedRun {
   public:
     struct Wanted {
-        bool watches = false;           // look around handlers
-        int fill = -1;                  // what the stack below a handler holds; below 0: anything
-        std::uint64_t events_most = 0;  // then the run ends; 0: at its own end
-        double seconds_most = 0;
-        // main()'s variables, of which the model's object is one, at `model`.
+        bool watches = false;           // check data around handlers
+        int fill = -1;                  // byte that fills the stack below a handler; negative: none
+        std::uint64_t events_most = 0;  // the run ends after this many events; 0: no limit
+        double seconds_most = 0;        // the run ends after this time; 0: no limit
+        // The variables of main(). The model's object, at `model`, is one of them.
         std::span<std::byte> main_variables{};
         const void* model = nullptr;
     };
@@ -61,22 +62,24 @@ class CheckedRun {
 
     // --- In a sequential run ---
 
-    // Before the first LP is built, and when all are.
+    // Called before the first LP is built, and after the last LP is built.
     void before_building();
     void after_building();
-    // Around on_start(), and on_event() with what follows it.
+    // Called before and after on_start(). For on_event(), after_call() is called when the engine
+    // has also handled the event's sends and has updated the LP's digest.
     void before_call(const RunningCall& call, const LpKinds& kinds);
     void after_call(const RunningCall& call, Group& group, const LpKinds& kinds);
-    // Whether that is all that was asked for.
+    // Whether the run has reached the limit of events or the limit of seconds.
     bool is_enough(std::uint64_t executed_events) const noexcept;
-    // Before the first LP is destroyed.
+    // Called before the first LP is destroyed. Frees the snapshots.
     void end();
 
     // --- Afterwards ---
 
     const std::vector<std::byte>& log() const noexcept { return log_; }
     const std::vector<Breach>& breaches() const noexcept { return breaches_; }
-    // Empty, or why variables of the program could not be looked at.
+    // The reason why variables of the program could not be checked. Empty: they were checked, or
+    // the check was not requested.
     std::string why_not_watched() const;
 
   private:
@@ -84,7 +87,8 @@ class CheckedRun {
         Snapshot* snapshot = nullptr;  // of the LP after its last handler
         Group* group = nullptr;
     };
-    // By a call that has returned.
+    // Reports variables that a call, which has returned, has changed. `call` is the beginning of
+    // the message.
     void find_changed_variables(const std::string& call);
     void find_foreign_writes(const RunningCall& call, const LpKinds& kinds);
     void find_kept_results(const RunningCall& call, const LpKinds& kinds);
@@ -97,10 +101,10 @@ class CheckedRun {
     std::optional<ProgramVariables> variables_;
     std::vector<Image> images_;  // by LP
     std::vector<Breach> breaches_;
-    bool has_foreign_write_ = false;  // the first is said
-    bool has_kept_result_ = false;    // the first is reported
+    bool has_foreign_write_ = false;  // only the first is reported
+    bool has_kept_result_ = false;    // only the first is reported
     std::uint64_t calls_ = 0;
-    std::uint64_t stride_ = 1;  // of calls between two looks at variables
+    std::uint64_t stride_ = 1;  // one in this many calls checks variables
 };
 
 }  // namespace nw

@@ -14,12 +14,12 @@
 namespace nw {
 namespace {
 
-// What stands before the group's memory.
+// The beginning of a dump. The addresses of the pending events and the group's memory follow.
 struct GroupHeader {
     std::uint32_t group = 0;
     LpRecord* lps = nullptr;
     std::uint32_t count = 0;
-    std::uint64_t pending = 0;  // events; their addresses follow
+    std::uint64_t pending = 0;  // number of events
     std::vector<OutsideWord> constructed;
     std::vector<std::uint32_t> rolled_back;
 };
@@ -65,7 +65,7 @@ StrayPointers find_strays(const Group& group, const AddressMap& map,
     return strays;
 }
 
-// In the memory of LPs that were just built.
+// Whether the word is in the group's memory, which contains the LPs that were just built.
 bool is_readable(const Group& group, const std::uint64_t* word) noexcept {
     const auto* at = reinterpret_cast<const std::byte*>(word);
     for (const Segment& segment : group.memory.segments().entries())

@@ -1,12 +1,16 @@
-// A group in a saved run, or on its way to another rank: its memory, its pending events, and where its LPs point out of their heaps.
+// The dump of a group, in a saved run or on the way to another rank: the group's memory, its
+// pending events, and the words in its LPs' heaps that point out of these heaps.
 //
-// The dump is taken between two events, with no past and no mail: LpRecords, heaps and pending events
-// lie in the group's memory, at addresses that are the same in the process that goes on. What may be
-// elsewhere there are the program's functions and what the model shares with its LPs. LPs get at that
-// by what their constructors were given, and so who goes on builds the LPs anew before it lays the
-// dump over them, and every word that still holds what the constructor had put there then, gets what
-// the constructor puts there now. Pointers that handlers make to such places are not known; those that
-// look so are counted, and those into libraries by library.
+// The dump is written between two events, when the group has no history and no mail. LpRecords,
+// heaps and pending events are in the group's memory, which has the same addresses in the process
+// that reads the dump. Two other things may have other addresses there: functions of the program,
+// and objects that the model shares with its LPs. LPs get pointers to them through the arguments of
+// their constructors. Therefore the reading process constructs the LPs first, and then overwrites
+// them with the dump. If a word in the dump still has the value that the constructor stored in the
+// writing process, it gets the value that the constructor has stored in the reading process.
+// Pointers that handlers have stored cannot be distinguished from numbers and are not changed.
+// Words that look like such pointers are counted; words that point into libraries are counted for
+// each library.
 //
 // Thread: the group's owner.
 #pragma once
@@ -25,20 +29,22 @@
 
 namespace nw {
 
-// What a worker has to say when the run is saved.
+// A worker's contribution to a saved run.
 struct SavedPart {
     SavedProgress progress;
     StrayPointers stray;
-    std::vector<std::uint64_t> modules_at;  // where this rank has its libraries
+    std::vector<std::uint64_t> modules_at;  // addresses of this rank's libraries
     std::vector<SavedGroup> groups;
     IntervalSums intervals;  // since this process began
 };
 
-// Requires: the LPs were built and nothing has happened since.
+// Stores in group.constructed the words with which the LPs' constructors point out of the LPs'
+// heaps. Requires: the LPs were built, and nothing has happened since.
 void note_constructed(Group& group, const AddressMap& map);
 
-// Pending events by group, so that saving takes no memory for them: chained by a member that means nothing once
-// their senders' events are final.
+// Pending events by group. The chains use EventRecord::next_sent, so that saving takes no memory
+// for each event. next_sent has no other use when the events that sent the pending events are
+// final.
 class PendingChains {
   public:
     explicit PendingChains(std::size_t groups) : first_(groups) {}
@@ -50,28 +56,30 @@ class PendingChains {
     std::vector<EventRecord*> first_;  // null: none
 };
 
-// `pending`: the chain of all events for LPs of the group. Requires: note_constructed() was called; no LP has
-// a history, nothing is under way to the group. Throws what write() throws.
+// Writes the dump of the group. `pending`: the chain of all events for the group's LPs. Requires:
+// note_constructed() was called, no LP has a history, and no event is in flight to the group.
+// Throws the exceptions of write().
 StrayPointers write_group(const Group& group, const EventRecord* pending, const AddressMap& map,
                           const std::vector<LoadedModule>& modules, const WriteBytes& write);
 
-// What write_group() wrote replaces the LPs of `group`, which were just built. Returns the pending
-// events. Throws SetupError if the constructors did not do what they did then, and what read() throws.
+// Replaces the LPs of `group`, which were just built, by a dump of write_group(). Returns the
+// pending events. Throws SetupError if the constructors have allocated other memory than in the
+// writing process; throws the exceptions of read().
 std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read);
 
-// A worker's groups, each a section of `file`, which has that number. What is known of progress is the engine's
-// to say.
+// Writes a worker's groups to `file`, one section for each group. `file_number`: the index of the
+// file in SavedRun::files. The engine fills in the result's progress and intervals.
 SavedPart write_groups(const std::vector<Group*>& groups, const PendingChains& pending,
                        const AddressMap& map, const std::vector<LoadedModule>& modules,
                        SectionWriter& file, std::uint32_t file_number);
 
-// Where a worker reads its groups from. One file is open at a time: a run of very many workers may go on with
-// few.
+// Reads a worker's groups from a saved run. Only one file is open at a time, because a run that was
+// saved by very many workers may continue with few workers.
 class SavedGroups {
   public:
     explicit SavedGroups(const SavedRun& saved) : saved_(saved) {}
 
-    // As read_group(). Throws SetupError.
+    // Like read_group(). Throws SetupError.
     std::vector<EventRecord*> read(Group& group);
 
   private:

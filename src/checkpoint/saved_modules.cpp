@@ -14,8 +14,8 @@ std::optional<std::size_t> module_at(const std::vector<LoadedModule>& modules,
 }
 
 void check_modules(const SavedRun& saved, const std::vector<LoadedModule>& own) {
-    // A word that only looks like a pointer is rare: of the libraries that have moved, the message names the one that most
-    // words point into.
+    // Few words look like pointers by chance. Therefore, of the libraries that have moved, the
+    // message names the library that most words point into.
     std::uint64_t most = 0;
     const LoadedModule *moved = nullptr, *moved_from = nullptr;
     for (std::size_t i = 0; i < saved.modules.size(); ++i) {

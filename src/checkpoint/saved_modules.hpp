@@ -1,6 +1,6 @@
-// The shared libraries of a saved run, and those of the process that is to go on with it. LPs hold
-// pointers into them (to virtual functions, facets of locales, memory resources), which are worth
-// something only where the same library lies at the same address.
+// Compares the shared libraries of a saved run with the libraries of the process that is to
+// continue it. LPs contain pointers into libraries (to virtual functions, facets of locales, memory
+// resources). These pointers are valid only if the same library is at the same address.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace nw {
 
-// The one that holds the address.
+// The index of the library that contains the address; nullopt if none does.
 std::optional<std::size_t> module_at(const std::vector<LoadedModule>& modules,
                                      std::uint64_t address) noexcept;
 
-// Throws SetupError, with the first library that is not here, is another build, or lies elsewhere
-// although LPs point into it. `own`: in this process, when it began.
+// Throws SetupError if a library of the saved run is not loaded, is another build, or is at another
+// address although LPs point into it. `own`: the libraries of this process when it began.
 void check_modules(const SavedRun& saved, const std::vector<LoadedModule>& own);
 
 }  // namespace nw

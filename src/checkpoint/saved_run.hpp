@@ -1,5 +1,6 @@
-// What is known of a saved run besides the memory of its groups: enough to decide whether a process can
-// go on with it, and to do so. Written by run_saver.hpp, found by saved_run_folder.hpp.
+// The content of a saved run except the memory of its groups. It is sufficient to decide whether a
+// process can continue the run, and to continue it. run_saver.hpp writes it; saved_run_folder.hpp
+// finds it.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,9 @@
 
 namespace nw {
 
-// What all workers of a saved run had done, but for what stands in LPs' memory.
+// The progress of all workers of a saved run, except the data in the LPs' memory.
 struct SavedProgress {
-    VirtualTime gvt = 0;  // every event before it is final, none from it on has been executed
+    VirtualTime gvt = 0;  // every event before it is final; no event from it on has been executed
     EventKey end_key{-1.0, 0, 0, 0};
     VirtualTime last_committed_time = 0;
     Counters totals;
@@ -32,14 +33,14 @@ struct SavedProgress {
     void combine(const SavedProgress& other) noexcept;
 };
 
-// A group's memory, in which file and where.
+// The file and the section that contain a group's memory.
 struct SavedGroup {
     std::uint32_t group = 0;
     std::uint32_t file = 0;
     Section section;
 };
 
-// A track of --trace, in which file and where. The section is its spans as they lie in memory.
+// The file and the section that contain a track of --trace: its spans as they are in memory.
 struct SavedTrack {
     std::uint32_t rank = 0;
     std::string name;
@@ -59,12 +60,12 @@ void pack_tracks(Part& part, Tracks& tracks) {
     });
 }
 
-// Pointers that lead out of LPs' heaps and were not put there by constructors: outside_pointers.hpp.
+// Words that point out of LPs' heaps and were not stored by constructors (outside_pointers.hpp).
 struct StrayPointers {
     std::uint64_t to_program = 0;
-    std::vector<std::uint64_t> to_module;  // into each library, by its place in SavedRun::modules
+    std::vector<std::uint64_t> to_module;  // into each library, by its index in SavedRun::modules
     std::uint64_t elsewhere = 0;
-    std::string example;  // of those that lead elsewhere: what was found, and in which LP
+    std::string example;  // of the pointers elsewhere: the first word, and its LP
     std::uint32_t example_lp = 0;
 
     void combine(const StrayPointers& other);
@@ -77,27 +78,29 @@ struct SavedRun {
     SavedHistory history;
     std::vector<RunPiece> pieces;
     SavedPartition partition;
-    // Addresses that must be what they were.
+    // Addresses that must be the same at the restart.
     std::uint64_t region_base = 0;
     std::uint64_t slot_bytes = 0;
     std::uint64_t program_shift = 0;  // only if stray.to_program > 0
     StrayPointers stray;
-    // Where there are pointers into one, it must be where it was. At 0: ranks had it in several places.
+    // Libraries. If LPs point into a library, it must have the same address at the restart. `begin`
+    // is 0 if LPs point into the library and ranks had it at different addresses.
     std::vector<LoadedModule> modules;
     std::vector<std::string> files;  // in the saved run's folder
     std::vector<SavedGroup> groups;  // by number
-    std::vector<SavedTrack> tracks;  // none: it was saved without --trace
+    std::vector<SavedTrack> tracks;  // empty: the run was saved without --trace
     IntervalSums intervals;
 
-    // Not written: where it was found, the checksum of all that stands above, and where the run has ended, if it
-    // has since.
+    // These members are not packed: the saved run's folder, the checksum of the packed bytes, and
+    // the time at which the run ended, if it ended after it was saved.
     std::string folder;
     std::string checksum;
     std::optional<VirtualTime> over_at;
 };
 
 std::string pack(const SavedRun& run);
-// Throws DamagedBytes, also where a number leads out of a table or a name leads out of the folder.
+// Throws DamagedBytes, also if an index is beyond the end of a table or a file name leads out of
+// the folder.
 SavedRun unpack_saved_run(const std::string& bytes);
 
 }  // namespace nw

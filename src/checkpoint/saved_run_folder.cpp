@@ -36,10 +36,11 @@ constexpr std::size_t number_digits = 6;  // at least
 constexpr const char* latest_file = "latest.json";
 constexpr const char* manifest_file = "manifest";
 
-// A run that was killed may be seconds from its end while its memory is taken down.
+// The kernel may take seconds to free the memory of a killed run, which holds its lock until then.
 constexpr double lock_patience_seconds = 5;
 
-// What is in a small file; why it cannot be read stands in `trouble`, else nothing.
+// Returns the content of a small file. `trouble` gets the reason if the file cannot be read, else
+// an empty string.
 std::string read_file(const fs::path& path, std::string& trouble) {
     const detail::OpenFile file = detail::open_to_read(path.string());
     std::string bytes;
@@ -68,7 +69,8 @@ Section write_file(const fs::path& path, const std::string& bytes) {
                     directory, why));
 }
 
-// What a name stands for; empty where it is missing, or is no text: the file may be damaged.
+// The text with that name in the object. Empty if it is missing or is no text, because the file may
+// be damaged.
 std::string text_in(const json& object, std::string_view name) {
     if (!object.is_object()) return {};
     const auto found = object.find(std::string(name));
@@ -86,11 +88,12 @@ void check_identity(const std::string& directory, const json& saved, const RunId
     }
 }
 
-// `folder`: below it, on the same file system.
+// Replaces latest.json in `directory`. `folder`: a folder below `directory`, on the same file
+// system.
 void write_latest(const fs::path& directory, const fs::path& folder, const json& latest) {
     const fs::path temporary = folder / latest_file;
     std::error_code ignored;
-    fs::remove(temporary, ignored);  // an end amid this has left it
+    fs::remove(temporary, ignored);  // left by a run that ended here
     write_file(temporary, latest.dump(2) + "\n");
     replace_file((directory / latest_file).string(), temporary.string());
 }
@@ -104,7 +107,7 @@ std::uint32_t number_of(std::string_view name) noexcept {
     return trouble == std::errc{} && end == name.data() + name.size() ? number : 0;
 }
 
-// Calls visit(entry) for all that is in the folder, or until that cannot be read.
+// Calls visit(entry) for each entry of the folder. Returns the error that ended the reading early.
 template <class Visit>
 std::error_code for_each_entry(const fs::path& directory, Visit visit) {
     std::error_code error;
@@ -131,7 +134,7 @@ bool is_file_of_ours(const fs::directory_entry& entry) {
     return ours && entry.symlink_status(ignored).type() == fs::file_type::regular;
 }
 
-// Unless there is anything else in it.
+// Removes the folder of a saved run, unless it contains anything else.
 void remove_saved(const fs::path& folder) noexcept {
     std::error_code ignored;
     if (fs::symlink_status(folder, ignored).type() != fs::file_type::directory) return;
@@ -169,7 +172,7 @@ FolderLock::FolderLock(const std::string& option, const std::string& directory) 
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     const std::string who = fmt::format("process {} on {}", getpid(), host);
-    // For the message above alone.
+    // The text serves only the message above.
     if (ftruncate(descriptor_, 0) == 0) [[maybe_unused]]
         const ssize_t written = pwrite(descriptor_, who.data(), who.size(), 0);
 }
@@ -185,7 +188,7 @@ std::string SavedRunFolder::groups_file(std::uint32_t rank, std::uint32_t worker
 std::string SavedRunFolder::trace_file(std::uint32_t rank) { return fmt::format("trace-{}", rank); }
 
 bool SavedRunFolder::has_saved_run() const {
-    std::error_code error;  // what is there and cannot be read is refused later, with the reason
+    std::error_code error;  // a file that cannot be read is refused later, with the reason
     return fs::symlink_status(fs::path(directory_) / latest_file, error).type() !=
            fs::file_type::not_found;
 }
@@ -203,7 +206,7 @@ SavedRun SavedRunFolder::read(const RunIdentity& own) const {
     const json latest = json::parse(read_or_refuse(latest_path), nullptr, false);
     if (text_in(latest, "schema") != schema)
         refuse(directory_, fmt::format("{} is damaged, or is not a numawarp file", latest_file));
-    // Before anything else: another program's manifest would be read as nonsense.
+    // Checked first, because the manifest of another program would be read as nonsense.
     check_identity(directory_, latest.value("identity", json::object()), own);
     const fs::path folder = fs::path(directory_) / text_in(latest, "folder");
     const std::string manifest = read_or_refuse(folder / manifest_file);
@@ -247,7 +250,8 @@ std::string SavedRunFolder::latest_name() const {
     return name;
 }
 
-// Without a latest.json a folder with a manifest is somebody's last checkpoint for all we know.
+// Without a latest.json, a folder with a manifest is kept: it may be the last checkpoint of another
+// run.
 std::string SavedRunFolder::begin() {
     new_name_.clear();
     try {
@@ -255,7 +259,7 @@ std::string SavedRunFolder::begin() {
     } catch (const fs::filesystem_error& error) {
         throw MachineError(error.what());
     }
-    if (!is_synced_) sync_folder(directory_);  // before the one that latest.json named goes
+    if (!is_synced_) sync_folder(directory_);  // before the previous saved run is removed
     is_synced_ = true;
     std::uint32_t highest = 0;
     std::error_code error;
@@ -273,7 +277,7 @@ std::string SavedRunFolder::begin() {
     if (!fs::create_directory(folder, error))
         throw MachineError(fmt::format("{} cannot be created: {}", folder.string(),
                                        error ? error.message() : "it exists already"));
-    new_name_ = name;  // ours, to be abandoned if need be
+    new_name_ = name;  // abandon() may remove this folder
     return folder.string();
 }
 
@@ -294,7 +298,7 @@ void SavedRunFolder::complete(const SavedRun& run) {
                          {"committed_events", run.progress.totals[Counter::committed_events]},
                          {"wall_seconds", run.progress.wall_seconds}};
     write_latest(directory, folder, latest);
-    latest_ = std::exchange(new_name_, {});  // not to be abandoned any more
+    latest_ = std::exchange(new_name_, {});  // abandon() does nothing any more
     is_synced_ = false;
     sync_folder(directory_);
     is_synced_ = true;

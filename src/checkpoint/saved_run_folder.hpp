@@ -1,14 +1,15 @@
-// The folder of --checkpoint: at most one saved run that counts, named by latest.json.
+// The folder of --checkpoint. It contains at most one valid saved run, which latest.json names.
 //
-//     DIR/latest.json              which one, the checksum of its manifest, and figures for people
-//     DIR/checkpoint-000007/       manifest, a file of groups a worker, one of spans a rank
+//     DIR/latest.json           name of the saved run, checksum of its manifest, figures for people
+//     DIR/checkpoint-000007/    manifest, a file of groups per worker, a file of spans per rank
 //
-// A new one is written beside the old one, brought to the disk, and only then does latest.json change,
-// by rename: at any moment a complete one is there, once there was one. Folders that latest.json does
-// not name are what an end amid writing left; they go when the next one is begun. Only files that have
-// our names are ever removed, and folders that hold nothing else.
+// A new saved run is written beside the old one and brought to the disk. Only then is latest.json
+// replaced, by rename. So from the first complete saved run on, there is a complete one at any
+// moment. Folders that latest.json does not name are left by runs that ended while they wrote. They
+// are removed when the next saved run is begun. Only files with numawarp's names are removed, and
+// only folders that contain nothing else.
 //
-// Thread: one at a time. Writing: the first rank. Reading: all ranks.
+// Thread: one at a time. The first rank writes; all ranks read.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,13 @@
 
 namespace nw {
 
-// Keeps a folder for one run while it lives: two would remove each other's files. By flock(2) on a file
-// in it; a file system without locks is taken at its word.
+// Reserves a folder for one run during the lifetime of the object: two runs would remove each
+// other's files. The lock is flock(2) on a file in the folder. If the file cannot be opened, or the
+// file system has no locks, the object has no effect.
 class FolderLock {
   public:
-    // Throws SetupError, which names who has it, if another has and keeps it for some seconds.
+    // Throws SetupError if another run holds the lock for some seconds. The message names the other
+    // process.
     FolderLock(const std::string& option, const std::string& directory);
     ~FolderLock();
     FolderLock(const FolderLock&) = delete;
@@ -39,30 +42,32 @@ class SavedRunFolder {
 
     bool has_saved_run() const;
 
-    // Throws SetupError, with what is legal, if there is none, it is damaged, or it is that of another
-    // run: one with another identity. (Its groups are looked at when they are read.)
+    // Throws SetupError if there is no saved run, if it is damaged, or if its identity is not
+    // `own`. The sections of groups are verified later, when they are read.
     SavedRun read(const RunIdentity& own) const;
 
-    // An empty folder for a new one; its path. Throws MachineError, and has then removed nothing.
+    // Creates an empty folder for a new saved run and returns its path. Removes what interrupted
+    // runs have left, never the saved run that latest.json names. Throws MachineError.
     std::string begin();
-    // The new one counts from now on: all its files are there. Throws MachineError.
+    // Makes the new saved run the valid one. Requires: all its other files are on the disk. Throws
+    // MachineError.
     void complete(const SavedRun& run);
-    // The run is over, at that time: who goes on from the one that counts is told. Nothing, where none counts.
-    // Throws MachineError.
+    // Records in the saved run that the run ended at that time, so that a later restart can report
+    // it. Does nothing if there is no saved run. Throws MachineError.
     void note_over(VirtualTime at);
-    // There will be no new one: its files go.
+    // Removes the files of the new saved run, unless complete() has made it the valid one.
     void abandon() const noexcept;
 
     static std::string groups_file(std::uint32_t rank, std::uint32_t worker);
     static std::string trace_file(std::uint32_t rank);
 
   private:
-    std::string latest_name() const;  // empty: none
+    std::string latest_name() const;  // empty: there is no saved run
 
     std::string directory_;
-    std::optional<std::string> latest_;  // once it was looked up, or written
+    std::optional<std::string> latest_;  // known after the first begin() or complete()
     std::string new_name_;
-    bool is_synced_ = true;  // what latest.json says is on the disk
+    bool is_synced_ = true;  // false: the rename of latest.json may not be on the disk
 };
 
 }  // namespace nw

@@ -1,10 +1,10 @@
-# The libraries that numawarp stands on. This file is installed beside numawarp-config.cmake, so
-# that a user's project finds the same libraries in the same way.
+# The libraries that numawarp needs. This file is installed beside numawarp-config.cmake, so that a
+# user's project finds the same libraries in the same way.
 include(CMakeFindDependencyMacro)
 
-# Libraries that ship no CMake package: header HEADER and library LIBRARY (the first of several
-# names) as target numawarp::<name>, also below include/FOLDER. DEBIAN is the package to name when
-# it is missing.
+# Makes the target numawarp::<name> for a library without a CMake package. HEADER is a header of the
+# library, which may also be below include/FOLDER. LIBRARY lists possible names of the library; the
+# first one that is found is used. DEBIAN is the package that the error message names.
 function(numawarp_find_library name)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "HEADER;FOLDER;DEBIAN" "LIBRARY")
     if(TARGET numawarp::${name})
@@ -28,14 +28,15 @@ function(numawarp_find_library name)
     endif()
 endfunction()
 
-# Needed to link a model: also by those who use an installed numawarp.
+# Needed to link a model, also with an installed numawarp.
 find_dependency(Threads)
 find_dependency(fmt)
 find_dependency(MPI COMPONENTS CXX)
 numawarp_find_library(libnuma HEADER numa.h LIBRARY numa DEBIAN libnuma-dev)
 numawarp_find_library(libhwloc HEADER hwloc.h LIBRARY hwloc DEBIAN libhwloc-dev)
 numawarp_find_library(libmetis HEADER metis.h LIBRARY metis DEBIAN libmetis-dev)
-# Not by CMake's FindHDF5, which wants the project to speak C. Debian's serial build has a name and a
-# folder of its own, so that builds for MPI can stand beside it.
+# CMake's FindHDF5 is not used, because it requires a project with the language C. Debian's serial
+# build of HDF5 has a different name and a separate folder, so that builds for MPI can be installed
+# beside it.
 numawarp_find_library(libhdf5 HEADER hdf5.h FOLDER hdf5/serial LIBRARY hdf5_serial hdf5
     DEBIAN libhdf5-dev)

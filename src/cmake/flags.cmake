@@ -1,21 +1,22 @@
-# Compiler flags and include roots: what every user of numawarp must have, and what only our own
-# sources are built with.
+# Compiler flags and include roots: first those that every user of numawarp needs, then those for
+# numawarp's own sources.
 
-# Release is CMake's own -O3 -DNDEBUG: on PHOLD 1 to 7 % faster than -O2; link-time optimisation was
-# tried and gained nothing. No -march=native: a binary must run on a cluster's other nodes.
+# Release uses CMake's default, -O3 -DNDEBUG. On PHOLD, it is 1 to 7 % faster than -O2. Link-time
+# optimization was tried and gained nothing. -march=native is not used, because a binary must run on
+# all machines of a cluster.
 
-# With contraction a compiler may fuse a*b+c and round once instead of twice: the digest of a model
-# would then depend on the compiler and the machine.
+# With floating-point contraction, a compiler may fuse a*b+c and round once instead of twice. The
+# digest of a model would then depend on the compiler and the machine.
 add_library(numawarp_flags INTERFACE)
 target_compile_features(numawarp_flags INTERFACE cxx_std_20)
 target_compile_options(numawarp_flags INTERFACE -ffp-contract=off)
 
-# The prefix map keeps the builder's folders out of messages and debug information: two checkouts
-# give the same binary.
+# The prefix map removes the path of the source folder from messages and debug information, so that
+# two checkouts give the same binary.
 add_library(numawarp_own_flags INTERFACE)
 target_compile_options(numawarp_own_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow
-    # GCC 12 sees an overlapping copy in every `"text" + std::string` (its bug 105651).
+    # GCC 12 reports an overlapping copy in every `"text" + std::string` (GCC bug 105651).
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     $<$<BOOL:${NUMAWARP_WERROR}>:-Werror>
     "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
@@ -24,14 +25,15 @@ target_compile_definitions(numawarp_own_flags INTERFACE
     $<$<BOOL:${NUMAWARP_TESTS}>:NUMAWARP_HANDOFF_HOOK>
     $<$<NOT:$<BOOL:${NUMAWARP_PREFETCH}>>:NUMAWARP_NO_PREFETCH>)
 
-# Our include roots, for our own libraries and tests. Models do not get them: a model that reaches
-# for an inner header does not compile.
+# Include roots for numawarp's libraries and tests. Models do not get them, so that a model that
+# includes an internal header does not compile.
 add_library(numawarp_inner INTERFACE)
 target_include_directories(numawarp_inner INTERFACE
     "${PROJECT_SOURCE_DIR}/src/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
 
-# Sanitizers must see every object of a program, so they are set for all targets at once. The three that are
-# left out are dear to compile for what they find; null pointers end a program anyway.
+# Sanitizers must see every object of a program, so these options are set for all targets at once.
+# The three excluded checks take much time to compile and find little. A null pointer ends the
+# program anyway.
 if(NUMAWARP_SANITIZE)
     add_compile_options(
         -fsanitize=${NUMAWARP_SANITIZE} -fno-sanitize=null,vptr,object-size -fno-sanitize-recover=all

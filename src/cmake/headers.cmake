@@ -1,5 +1,5 @@
-# Writes numawarp/headers.hpp, which programs and library must have in common: inlined functions of the public headers
-# use the engine's data structures.
+# Writes numawarp/headers.hpp, which must be the same for a program and the library, because inline
+# functions of the public headers use the engine's data structures.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/include/numawarp/*.hpp")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
 set(texts "")
@@ -12,7 +12,7 @@ string(SHA256 NUMAWARP_HEADERS "${texts}")
 string(SUBSTRING "${NUMAWARP_HEADERS}" 0 16 NUMAWARP_HEADERS)
 set(NUMAWARP_HEADERS_FOLDER "${PROJECT_BINARY_DIR}/include")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/headers.hpp.in" "${NUMAWARP_HEADERS_FOLDER}/numawarp/headers.hpp" @ONLY)
-# A source of the library's lowest floor.
+# A source file of the lowest layer.
 set(NUMAWARP_HEADERS_SOURCE "${PROJECT_BINARY_DIR}/headers.cpp")
 file(CONFIGURE OUTPUT "${NUMAWARP_HEADERS_SOURCE}" @ONLY CONTENT
     "#include <numawarp/headers.hpp>\n\nvoid nw::detail::NUMAWARP_SAME_HEADERS() noexcept {}\n")

@@ -1,4 +1,4 @@
-# cmake --install, and what find_package(numawarp) needs of it.
+# The rules of cmake --install, and the files that find_package(numawarp) needs.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/numawarp")
@@ -22,5 +22,6 @@ install(FILES
         "${PROJECT_BINARY_DIR}/numawarp-config-version.cmake"
         src/cmake/dependencies.cmake
     DESTINATION "${package_dir}")
-# For projects that look for ROSS itself: in a folder where none is found by chance.
+# For projects that call find_package(ROSS). CMake does not search this folder by default, so that
+# no project finds the file by chance.
 install(FILES src/ross/ROSSConfig.cmake DESTINATION "${package_dir}/ROSS")

@@ -1,9 +1,10 @@
-# Two functions: a library that stands on a floor, and a model that stands on all of them.
+# Two functions: numawarp_add_floor() adds the static library of a layer, and numawarp_add_model()
+# adds a model, which links all layers.
 
-# numawarp_add_floor(core FOLDERS src/event src/lp LINK numawarp_numa HEADER_ONLY ...): the static
-# library numawarp_core from every .cpp in the folders.
-#   HEADER_ONLY names what only our own sources include; $<BUILD_INTERFACE:>
-#   keeps it out of the installed package.
+# numawarp_add_floor(core FOLDERS src/event src/lp LINK numawarp_numa HEADER_ONLY ...) adds the
+# static library numawarp_core, from all .cpp files in the folders. HEADER_ONLY lists libraries
+# whose headers only numawarp's own sources include. $<BUILD_INTERFACE:> keeps these libraries out
+# of the installed package.
 function(numawarp_add_floor name)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "FOLDERS;LINK;HEADER_ONLY")
     set(target numawarp_${name})
@@ -20,8 +21,9 @@ function(numawarp_add_floor name)
     foreach(library IN ITEMS numawarp_own_flags numawarp_inner ${ARG_HEADER_ONLY})
         target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
     endforeach()
-    # Builds under sanitizers are for their tests and compile common headers once; a release does not,
-    # or a source that misses an include would compile.
+    # A build with sanitizers serves only for tests, and compiles common headers once for all
+    # sources. A release does not precompile headers: a source that misses an include would still
+    # compile.
     if(NUMAWARP_SANITIZE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
         if(name STREQUAL base)
             target_precompile_headers(${target} PRIVATE
@@ -33,7 +35,7 @@ function(numawarp_add_floor name)
     endif()
 endfunction()
 
-# numawarp_add_model(phold phold.cpp ...): the executable build/bin/phold.
+# numawarp_add_model(phold phold.cpp ...) adds the executable build/bin/phold.
 function(numawarp_add_model name)
     add_executable(${name} ${ARGN})
     target_link_libraries(${name} PRIVATE numawarp::numawarp numawarp_own_flags)

@@ -1,5 +1,5 @@
-// The three engines behind one signature. Each runs the events, fills in what it knows of the
-// result, and calls on_end; Simulation does what they have in common.
+// The three engines behind one signature. Each engine executes the events, calls on_end(), and
+// fills in its part of the result. Simulation does the work that is common to all engines.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,9 @@
 
 namespace nw {
 
-// Brings all rows that were handed over into the tables, and these to the disk; the first rank learns how
-// far they reach. Rows that come later must belong behind them. Collective over the ranks, by one
-// thread of each while no worker runs.
+// Writes all rows that were handed over into the tables, and the tables to the disk. Returns the
+// end of the tables on the first rank. Rows that are handed over later must sort after these rows.
+// Collective over the ranks: one thread of each rank calls it while no worker runs.
 using SyncOutput = std::function<OutputPosition()>;
 
 struct EngineRun {
@@ -33,18 +33,19 @@ struct EngineRun {
     const std::atomic<int>& stop_signal;
     RunResult& result;
     SyncOutput sync_output;
-    std::function<void()> begin_output;  // from now on nothing is refused any more
+    // Called on a restart, when no rank can refuse the run any more: RunOutput::begin().
+    std::function<void()> begin_output;
 };
 
 void run_sequential(EngineRun& run);
 void run_conservative(EngineRun& run);
 void run_timewarp(EngineRun& run);
 
-// For LiveProgress::Unstoppable.
+// The name of the phase for LiveProgress::Unstoppable.
 inline constexpr const char* in_on_end =
     "in on_end(); the rows of all events are in their tables, but no results were written";
 
-// What a worker did, for the report.
+// The work of one worker, for the report.
 struct WorkerTally {
     Counters counters;
     WorkerFigures figures;
@@ -53,7 +54,8 @@ struct WorkerTally {
     HardwareCounts hardware;
     const std::vector<Group*>* groups = nullptr;
 };
-// The digest of the LPs of these groups, and what they hold. Requires: they are not destroyed yet.
+// Adds the digest of the groups' LPs and the size of their states to the result. Requires: the LPs
+// are not destroyed yet.
 void report_lps(RunResult& result, const std::vector<Group*>& groups);
 void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t worker,
                    const WorkerTally& tally);

@@ -1,6 +1,7 @@
-// The way of an event through a worker, as far as it is the same in all engines: it is scheduled, leaves
-// when its handler has returned, arrives as mail, and comes near the front of the pending set. An engine adds
-// what it does at each step besides: Time Warp keeps what it needs to take the event back.
+// The path of an event through a worker, as far as it is the same in all engines. The event is
+// scheduled, leaves when its handler has returned, arrives as mail, and comes near the front of the
+// pending set. Each engine adds its own work to these steps: Time Warp stores the data that it
+// needs to undo the event.
 //
 // Thread: the worker's.
 #pragma once
@@ -29,7 +30,7 @@
 
 namespace nw {
 
-// The record of a pending event in the memory of its target's group, without the payload.
+// Makes the record of a pending event, without the payload, in the memory of the target's group.
 inline EventRecord& new_record(Group& target_group, const EventHeader& header) {
     const std::size_t bytes = sizeof(EventRecord) + header.payload_bytes;
     void* memory = target_group.heap.allocate(bytes);
@@ -40,7 +41,7 @@ inline EventRecord& new_record(Group& target_group, const EventHeader& header) {
     return event;
 }
 
-// With the payload.
+// Makes the record with the payload.
 inline EventRecord& new_event(Group& target_group, const EventHeader& header,
                               const std::byte* payload) {
     EventRecord& event = new_record(target_group, header);
@@ -48,7 +49,7 @@ inline EventRecord& new_event(Group& target_group, const EventHeader& header,
     return event;
 }
 
-// What a handler schedules. Requires: check_schedule() has let it pass.
+// The arguments of schedule(). Requires: check_schedule() has accepted them.
 struct ScheduledEvent {
     LpId target;
     VirtualTime time;
@@ -57,8 +58,9 @@ struct ScheduledEvent {
     std::uint32_t first_generation;
 };
 
-// The functions by which LookAhead finds and fetches LPs. place_of(number of an LP) returns the LP's place.
-// prefetch_past(lp, entry) fetches what the engine keeps of the LP's past, for an event that comes soon.
+// The functions with which LookAhead finds and prefetches LPs. place_of(LP number) returns the LP's
+// place. prefetch_past(lp, entry) prefetches the engine's data about the LP's past, for an event
+// that is executed soon.
 template <class PlaceOf, class PrefetchPast>
 struct LpsAhead {
     const LpKinds& kinds;
@@ -70,7 +72,7 @@ struct LpsAhead {
     }
     static void prefetch_far(const LookAhead::Place& place, const PendingEntry& entry) noexcept {
         prefetch(place.lp);
-        prefetch(&place.lp->history);  // its second line
+        prefetch(&place.lp->history);  // the record's second cache line
         if (entry.has_record())
             prefetch(entry.record(), sizeof(EventRecord));
         else if (!entry.is_bare())
@@ -86,13 +88,13 @@ struct LpsAhead {
 template <class PlaceOf, class PrefetchPast>
 LpsAhead(const LpKinds&, PlaceOf, PrefetchPast) -> LpsAhead<PlaceOf, PrefetchPast>;
 
-// The entry of a short event, once it has a record in its target's group.
+// Makes a record for a short event in its target's group. Returns the entry of the record.
 inline PendingEntry put_on_record(ShortEvents& events, const PendingEntry& entry, Group& group) {
     const EventRecord& event = events.record_of(entry);
     return new_event(group, event, event.payload()).entry();
 }
 
-// Gives all short events records. Checkpoints save records only.
+// Makes records for all short events. Checkpoints save only records.
 template <class GroupOf>
 void put_all_on_record(ShortEvents& events, PendingSet& pending, GroupOf&& group_of) {
     pending.replace_each([&](const PendingEntry& entry) {
@@ -100,10 +102,12 @@ void put_all_on_record(ShortEvents& events, PendingSet& pending, GroupOf&& group
     });
 }
 
-// beyond_end() is told of an event that lies beyond the end of the run, which is dropped unless the run is
-// saved. Else it gets its place in the order, and is
-// made in its target's group where group_here(number) gives that, chained to `sent`; where group_here() gives
-// null, the event is another worker's: send_away(header).
+// Schedules an event of the running handler. If the event is at or after the end of the run,
+// beyond_end() is called, and the event is dropped unless the run is saved.
+//
+// An event that is kept gets its place in the order. If group_here(group number) returns the
+// target's group, the event is made in this group and added to the chain `sent`. If it returns
+// null, another worker owns the group, and send_away(header) is called.
 template <class GroupHere, class SendAway, class BeyondEnd>
 inline void schedule_event(const RunPlan& plan, const RunningCall& call,
                            const ScheduledEvent& scheduled, EventRecord*& sent,
@@ -135,24 +139,25 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
             send_away(header);
         }
     }
-    // Counted only now: the payload was the model's to read, and could have been a bad pointer.
+    // Incremented last: reading the payload may fault, because the model passed its address.
     ++lp.sequence;
 }
 
-// What a handler sent leaves only now that it has returned.
+// Moves the events of a handler that has returned into the pending set.
 inline void release_sent(EventRecord* sent, PendingSet& pending) {
     for (; sent != nullptr; sent = sent->next_sent) pending.push(sent->entry());
 }
 
-// receive(wire event, group) for all that has come. group_of(bottom half) may give null: then the worker
-// has seen to it in another way. Returns whether there was any mail.
+// Calls receive(wire event, group) for all mail that has arrived. If group_of(bottom half) returns
+// null, the bottom half is skipped: group_of() has already dealt with it. Returns whether there was
+// any mail.
 template <class GroupOf, class Receive>
 inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) {
     BottomHalf* mail = ready.take_all();
     const bool has_come = mail != nullptr;
     if (has_come) note_handoff(Handoff::mail_taken);
     while (mail != nullptr) {
-        BottomHalf* next = mail->next_ready;  // before drain(): a writer may list it again after
+        BottomHalf* next = mail->next_ready;  // before drain(), which lets a writer list it again
         if (Group* group = group_of(*mail)) {
             const std::span<const std::byte> events = mail->drain();
             for_each_wire_event(events.data(), events.size(),
@@ -163,7 +168,7 @@ inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) 
     return has_come;
 }
 
-// For the watch (engine/handler_watch.hpp).
+// The event that is executed next, for HandlerWatch (engine/handler_watch.hpp).
 [[gnu::noinline, gnu::cold]] inline std::optional<UpcomingEvent> upcoming_event(
     PendingSet& pending, const Counters& counters) {
     const PendingEntry* const top = pending.top();

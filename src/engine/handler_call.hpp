@@ -1,4 +1,4 @@
-// Entering a model's handler and leaving it again, whatever it does.
+// Calls of a model's handler, which may return, throw or fault.
 #pragma once
 
 #include <exception>
@@ -21,13 +21,15 @@
 
 namespace nw {
 
-// How a handler came back.
+// How a handler ended.
 enum class HandlerEnd : std::uint8_t { returned, out_of_memory, exception, unknown_exception };
 
-// Runs `body` with `heap` current (null: libc's) until it, and an exception that it throws, are gone.
-// The guard is armed all the while: what() of an exception is the model's code, and so is its
-// destructor. The words of an exception are then the guard's description. Always inlined, like all on the way of
-// an event whose calls would pass their body's captures through memory.
+// Runs `body` with `heap` as the current heap (null: libc's). The heap stays current, and the guard
+// stays armed, until `body` and an exception that it throws have ended: the exception's what() and
+// its destructor are the model's code. The text of the exception becomes the guard's description.
+//
+// Always inlined, like every function on the path of an event whose call would pass the captures of
+// `body` through memory.
 template <class Body>
 [[gnu::always_inline]] inline HandlerEnd run_armed(FaultGuard& guard, LpHeap* heap, Body&& body) {
     const HeapScope scope(heap);
@@ -50,7 +52,7 @@ template <class Body>
     return end;
 }
 
-// In words what went wrong, heap faults included.
+// Describes the failure, heap faults included.
 [[gnu::cold]] inline std::string words_of(const FaultGuard& guard, HandlerEnd end,
                                           HeapFault fault) {
     switch (end) {
@@ -67,7 +69,8 @@ template <class Body>
     return "an exception that is not a std::exception";
 }
 
-// After run_armed(). Returns whether all went well; if not, `failure` says in words what happened.
+// Called after run_armed(). Returns whether the handler succeeded. If not, `failure` describes what
+// happened.
 [[gnu::always_inline]] inline bool describe_end(const FaultGuard& guard, HandlerEnd end,
                                                 std::string& failure) {
     guard.restore_float_environment();
@@ -78,15 +81,16 @@ template <class Body>
     return false;
 }
 
-// Runs `body`, which calls into the model. Returns whether all went well; if not, `failure` says in
-// words what happened. A fault (bad pointer, division by zero) jumps to where the caller set
-// guard.env().
+// Runs `body`, which calls the model. Returns whether it succeeded. If not, `failure` describes
+// what happened. A fault (bad pointer, division by zero) jumps to the place where the caller has
+// set guard.env().
 template <class Body>
 bool call_guarded(FaultGuard& guard, LpHeap* heap, std::string& failure, Body&& body) {
     return describe_end(guard, run_armed(guard, heap, std::forward<Body>(body)), failure);
 }
 
-// The same for a handler of the LP: inside the LP's heap.
+// Like call_guarded(), for a handler of `lp`: the LP's heap is current. With --check-heap, it also
+// checks the LP's blocks afterwards.
 template <class Body>
 [[gnu::always_inline]] inline bool call_handler_of(LpRecord& lp, FaultGuard& guard,
                                                    std::string& failure, Body&& body) {
@@ -98,8 +102,8 @@ template <class Body>
     return describe_end(guard, end, failure);
 }
 
-// What call_handler_of() is to run for an event: on_event(), and can_end() if the LP has not ended. Returns how far
-// the LP's random numbers have moved on.
+// The body of call_handler_of() for an event: calls on_event(), and can_end() if the LP has not
+// ended. Returns the number of blocks of random numbers that the handler has drawn.
 inline std::uint32_t run_on_event(const LpRecord& lp, EventRecord& event, Context& context,
                                   bool has_end_condition) {
     lp.process->on_event(context, event.view());
@@ -107,7 +111,8 @@ inline std::uint32_t run_on_event(const LpRecord& lp, EventRecord& event, Contex
     return detail::blocks_drawn(lp.random_counter, context.random().counter());
 }
 
-// After a fault's jump: nothing of the handler is left in the thread. Returns what happened.
+// Called after the jump of a fault. Removes everything that the handler has left in the thread.
+// Returns a description of the failure.
 inline std::string leave_crashed_handler(const FaultGuard& guard) {
     reset_runtime_state();
     leave_heap();

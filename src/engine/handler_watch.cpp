@@ -16,37 +16,44 @@ namespace nw {
 namespace {
 
 constexpr std::chrono::milliseconds between_looks{10};
-// What lies between two looks counts up to this. Where more has passed the process was stopped, and all handlers with it,
-// or the machine is so busy that they have hardly run.
+// At most this much time is counted between two checks. If more time has passed, the process was
+// stopped together with all handlers, or the machine is so busy that handlers have hardly run.
 constexpr std::chrono::milliseconds between_looks_max{100};
 
-// A handler runs long when it has taken this much CPU time, and so many times the mean of its thread's,
-// which is known from how often a look finds one running: what a thread takes between its handlers, when it
-// has nothing to do, is no part of it. Such a handler costs one execution that is wasted, and an endless one
-// that much time.
-// The time is that of two looks: one finds a handler and the next asks what it is, so less cannot be acted
-// upon. The multiple bounds what is wasted: by Markov's inequality at most one handler in 100 takes 100
-// means, so what runs twice never takes more than all handlers together, and hardly any where times are
-// not spread as widely as that.
+// A handler runs long if it has taken at least this much CPU time and `long_means` times the mean
+// of its thread's handlers. The mean is computed from the checks that find a handler running, so
+// that idle time between handlers is not included. Interrupting a handler wastes one execution, or
+// this much time if the handler is endless.
+//
+// The time is that of two checks: one finds a handler, and the next requests its description, so
+// that the watch cannot act earlier. The multiple bounds the waste. By Markov's inequality, at most
+// one handler in 100 takes 100 means. So the handlers that run twice take at most as much time as
+// all handlers together. They take much less, unless the times are spread as widely as in that
+// bound.
 constexpr double long_cpu_seconds = std::chrono::duration<double>(2 * between_looks).count();
 constexpr double long_means = 100;
-// One that sleeps or waits for something takes no CPU time.
+// A handler that sleeps or waits takes no CPU time; elapsed time is counted instead.
 constexpr double long_wall_seconds = 0.5;
-// What a model's own handlers take when they are certain is not long.
+// A handler is not long before it has taken this multiple of the longest time that an irrevocable
+// handler of the model has taken.
 constexpr double certain_times = 4;
 
-// A handler that is printing, say, is nearly always in the C library, whose locks it holds there. So it is
-// asked many times in a row, and left where it happens to be outside.
+// A handler that prints, for example, is nearly always in the C library and holds locks of the
+// library there. Therefore the watch requests the handler to leave many times in a row. The handler
+// leaves at a request that finds it outside of the library.
 constexpr std::uint32_t asks_in_a_row = 100;
 constexpr std::chrono::microseconds between_asks{50};
-// One that takes no CPU time waits for something that may never come, and one that is in the library
-// whenever it is asked, for so long, will stay there: they are left all the same. By its CPU time, in which
-// it had as many chances on a busy machine as on a quiet one; and by the clock at last.
+// Limits after which a handler is left even inside the library. After more than waits_max checks
+// without CPU time, it may wait for something that never comes. After tries_cpu_seconds_max in
+// which every request has found it inside the library, it will probably stay there. This limit is
+// CPU time, so that a handler has as many chances on a busy machine as on a quiet one. The last
+// limit is elapsed time.
 constexpr std::uint32_t waits_max = 5;
 constexpr double tries_cpu_seconds_max = 0.25;
 constexpr double tries_seconds_max = 3;
 
-// Virtual time stands still where so many events lie at one time; and so many of them are named.
+// The number of events at one virtual time from which on the watch may report that virtual time
+// does not advance. The report names up to `events_named` of them.
 constexpr std::uint64_t events_of_cycle = 10'000;
 constexpr std::size_t events_named = 4;
 
@@ -61,7 +68,7 @@ HandlerWatch::HandlerWatch(const RunPlan& plan, std::vector<WatchedThread*> thre
       stop_signal_(stop_signal) {
     for (WatchedThread* thread : threads) watched_.push_back({thread});
     standing_.resize(watched_.size());
-    // The process's signals are for its other threads.
+    // The process's signals are handled by its other threads.
     const SignalsBlocked blocked;
     thread_ = start_thread<std::thread>("that watches handlers", [this] { run(); });
 }
@@ -91,7 +98,7 @@ void HandlerWatch::run() {
     }
 }
 
-// A cycle of events with zero delay never ends, though each of its handlers returns.
+// A cycle of events with zero delay never ends, although each of its handlers returns.
 void HandlerWatch::look_at_time(WatchedThread& thread, Standing& standing) {
     UpcomingEvent event;
     if (!thread.ask_upcoming(event)) return;
@@ -120,7 +127,7 @@ void HandlerWatch::look(Watched& watched) {
     const double seconds = std::chrono::duration<double>(awake_ - watched.since).count();
     if (call == 0 || call != watched.call) {
         if (watched.certain) certain_seconds_ = std::max(certain_seconds_, seconds);
-        // One that had to be interrupted says nothing about what is usual.
+        // A call that had to be interrupted is not typical, and does not count.
         const bool is_usual = watched.call != 0 && watched.tried_since == 0;
         watched = {watched.thread,
                    call,
@@ -171,14 +178,14 @@ void HandlerWatch::leave(Watched& watched, ProbeWish wish, double seconds, doubl
     const bool by_force = watched.waits > waits_max ||
                           cpu_seconds - watched.tried_cpu_since >= tries_cpu_seconds_max ||
                           seconds - watched.tried_since >= tries_seconds_max;
-    // A thread that waits is still where it was at the last question, so it is asked once.
+    // A waiting thread has not moved since the last request, so one request is enough.
     const std::uint32_t asks = watched.waits > 0 ? 1 : asks_in_a_row;
     for (std::uint32_t i = 0; i < asks; ++i) {
         if (watched.thread->running_call() != watched.call) return;
         watched.thread->ask(wish, watched.call, by_force);
         std::this_thread::sleep_for(between_asks);
     }
-    // What the answers themselves took is no work of the handler's.
+    // The CPU time of the answers is not work of the handler.
     watched.cpu_seconds = watched.thread->cpu_seconds() - watched.cpu_since;
 }
 

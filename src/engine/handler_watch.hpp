@@ -1,13 +1,14 @@
-// Handlers that do not come back.
+// Detects handlers that do not return.
 //
-// In a state that exists only because events came in the wrong order a correct handler may run for
-// ever. So what runs long while others wait is interrupted, and its event put aside until GVT has
-// reached it (worker_interruption.cpp); then it runs again, and what it does is what the model does.
-// A handler that is certain is never interrupted; the watchdog names it, again and again, and
-// --handler-timeout ends the run.
+// In a state that exists only because events were executed in the wrong order, a correct handler
+// may run without end. Therefore a handler that runs long, and whose event can still be undone, is
+// interrupted. Its event is deferred until GVT has reached it (worker_interruption.cpp). Then the
+// handler runs again, in a correct state. An irrevocable handler is never interrupted: the watchdog
+// reports it repeatedly, and --handler-timeout ends the run.
 //
-// One thread looks at all workers a hundred times a second. Workers publish nothing for it: it sees
-// whether the same call still runs, and asks by a signal what that is (numa/handler/handler_probe.hpp).
+// One thread checks all workers a hundred times per second. Workers publish nothing for it. The
+// watch detects whether the same call still runs, and requests a description of the call by a
+// signal (numa/handler/handler_probe.hpp).
 #pragma once
 
 #include <atomic>
@@ -30,7 +31,7 @@ struct RunPlan;
 struct LiveProgress;
 struct RunningHandler;
 
-// What a watch is given of the runners of a run.
+// Converts a run's runners to the argument of HandlerWatch.
 template <class Runner>
 std::vector<WatchedThread*> watched(const std::vector<std::unique_ptr<Runner>>& runners) {
     std::vector<WatchedThread*> threads;
@@ -40,8 +41,8 @@ std::vector<WatchedThread*> watched(const std::vector<std::unique_ptr<Runner>>& 
 
 class HandlerWatch {
   public:
-    // `threads` outlive the watch. `progress.warn` is called from its thread. While `stop_signal` is not 0, the watch ends
-    // the threads' batches.
+    // Requires: `threads` outlive the watch. The watch's thread calls `progress.warn`. While
+    // `stop_signal` is not 0, the watch ends the threads' batches.
     HandlerWatch(const RunPlan& plan, std::vector<WatchedThread*> threads, LiveProgress& progress,
                  const std::atomic<int>& stop_signal);
     ~HandlerWatch();
@@ -53,25 +54,25 @@ class HandlerWatch {
 
     struct Watched {
         WatchedThread* thread;
-        std::uint64_t call = 0;            // that was running at the last look
-        std::chrono::nanoseconds since{};  // on the watch's own clock
+        std::uint64_t call = 0;            // running at the last check; 0: none
+        std::chrono::nanoseconds since{};  // when the call was first seen, on the watch's own clock
         double cpu_since = 0;
-        double earlier = 0;       // seconds in which looks found earlier calls running
-        double next_line = 0;     // of the watchdog's, after so many seconds
-        double cpu_seconds = 0;   // that the call had taken at the last look
-        std::uint32_t waits = 0;  // looks since it took any
-        double tried_since = 0;   // to leave it, in seconds of the call; 0: not yet
+        double earlier = 0;       // seconds in which checks found earlier calls running
+        double next_line = 0;     // seconds of the call after which the watchdog reports it
+        double cpu_seconds = 0;   // CPU time that the call had taken at the last check
+        std::uint32_t waits = 0;  // checks since the call took CPU time
+        double tried_since = 0;   // seconds of the call at the first request to leave; 0: none
         double tried_cpu_since = 0;
-        bool asked = false;  // what is running
+        bool asked = false;  // a description was requested
         bool certain = false;
     };
 
-    // Of a thread that executes events all of which lie at one virtual time.
+    // A period in which a thread executes only events of one virtual time.
     struct Standing {
         UpcomingEvent first{.time = -1};
         std::chrono::nanoseconds since{};
-        double next_line = 0;               // of the watchdog's, after so many seconds
-        std::vector<std::string> events{};  // some of them, in words
+        double next_line = 0;               // seconds after which the watchdog reports the period
+        std::vector<std::string> events{};  // descriptions of some of them
     };
 
     void run();
@@ -87,11 +88,12 @@ class HandlerWatch {
     LiveProgress& progress_;
     const std::atomic<int>& stop_signal_;
     std::vector<Watched> watched_;
-    std::vector<Standing> standing_;  // as watched_
-    // The watch's own clock stands still while the process is stopped (SIGSTOP, the freezer of a control group).
+    std::vector<Standing> standing_;  // by thread, as watched_
+    // The watch's own clock. It stops while the process is stopped (SIGSTOP, the freezer of a
+    // control group).
     std::chrono::nanoseconds awake_{};
     Clock::time_point last_look_ = Clock::now();
-    double certain_seconds_ = 0;  // the longest that a certain handler has taken
+    double certain_seconds_ = 0;  // the longest time that an irrevocable handler has taken
     std::mutex mutex_;
     std::condition_variable ended_;
     bool end_ = false;

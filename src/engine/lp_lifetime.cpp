@@ -15,10 +15,11 @@ namespace {
     throw SetupError(fmt::format("building {} failed: {}", plan.kinds.name(lp.id), what));
 }
 
-// These calls stand apart from the functions that catch a crash: what a jump passes over must have
-// no string.
+// The functions that call the model are not inlined into the functions that call sigsetjmp(). So
+// the frame to which a fault jumps has no std::string. The frame of the call is abandoned; its
+// string is still empty.
 
-// The LP is the group's last, and is counted when it is whole.
+// Requires: the LP is the last of its group. The caller counts the LP when it is complete.
 [[gnu::noinline]] void build_lp(LpRecord& record, const RunPlan& plan, FaultGuard& guard) {
     std::string failure;
     const HandlerEnd end = run_armed(guard, &record.heap, [&] {
@@ -34,14 +35,15 @@ namespace {
         fail_building(record, plan, "the factory returned no object; allowed: nw::process<Lp>()");
 }
 
-// The LP that is no longer counted.
+// Requires: the LP whose destructor failed is no longer counted. The other LPs of the group are
+// dropped.
 [[noreturn]] void fail_destroying(Group& group, const RunPlan& plan, std::string_view what) {
     const std::uint32_t failed = group.lps[group.count].id;
     group.count = 0;
     throw ModelError(fmt::format("{} in its destructor: {}", plan.kinds.name(failed), what));
 }
 
-// A destructor runs once: the LP is no longer counted when it begins.
+// The LP is no longer counted when its destructor begins, because a destructor runs only once.
 [[gnu::noinline]] void destroy_last(Group& group, const RunPlan& plan, FaultGuard& guard) {
     std::string failure;
     LpRecord& lp = group.lps[--group.count];

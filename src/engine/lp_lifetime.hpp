@@ -1,8 +1,9 @@
-// LPs are built, started, ended and destroyed: all that an engine calls of the model but the handlers of events.
-// Engine records lie in platform memory, model objects in the LPs' own heaps.
+// Builds, starts, ends and destroys LPs: all of an engine's calls to LPs except the handlers of
+// events. Engine records are in platform memory, model objects are in the LPs' own heaps.
 //
-// Thread: the worker that owns the LPs' groups, which has adopted the guard. It is already bound to its core when
-// it builds them, so that first touch puts the pages on its node. `call` says meanwhile what is being called.
+// Thread: the worker that owns the LPs' groups. It must have adopted the guard. It is already bound
+// to its core when it builds the LPs, so that first touch puts the pages on its node. `call`
+// describes the function of the model that is being called.
 #pragma once
 
 #include <atomic>
@@ -22,19 +23,21 @@ namespace nw {
 class IntervalSums;
 class MeasureSums;
 
-// Throws SetupError when a constructor of the model throws or crashes, and MachineError when the LPs exceed
-// the budget; null: it is not asked, as the set-up is over.
+// Builds the LPs of a group. Throws SetupError if a constructor of the model throws or crashes.
+// Throws MachineError if memory or the budget does not suffice. `budget` null: the set-up is over,
+// and the budget is not checked.
 void build_lps(Group& group, const RunPlan& plan, MemoryBudget* budget, RunningCall& call,
                FaultGuard& guard);
 
-// on_start(), and can_end() where the model has an end condition: sets lp.ended. Throws ModelError.
-// Requires, like the next: `call` says what is called.
+// Calls on_start(), and can_end() if the model has an end condition; the result of can_end() sets
+// lp.ended. Requires: `call` describes this call. Throws ModelError.
 void call_on_start(const RunningCall& call, const RunPlan& plan, Context& context,
                    FaultGuard& guard);
 
-// start(group, lp) for all LPs. Mail goes out and in on the way, so that it never piles up: move_mail(). After a
-// ModelError, only LPs with smaller numbers are still started; the ModelError of the smallest number is thrown, with
-// `call` as it was then. The order of groups, which depends on the layout, therefore has no effect on the message.
+// Calls start(group, lp) for all LPs, and move_mail() after every 64 of them, so that mail never
+// piles up. After a ModelError, only LPs with smaller numbers are still started. At the end, the
+// ModelError of the smallest number is thrown, with `call` as it was then. So the message does not
+// depend on the order of groups, which depends on the layout.
 template <class Start, class MoveMail>
 void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, RunningCall& call,
                Start&& start, MoveMail&& move_mail) {
@@ -62,17 +65,19 @@ void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, RunningC
     std::rethrow_exception(failure);
 }
 
-// While nothing runs, and all before `now` is final: the groups' LPs are looked at for all intervals of measures
-// that have ended. Throws ModelError.
+// Records the measures of the groups' LPs for all intervals that have ended by `now`. Requires: no
+// handler runs, and everything before `now` is final. Throws ModelError.
 void look_at_intervals(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
                        RunningCall& call, FaultGuard& guard, IntervalSums& intervals);
 
-// on_end(), which may not schedule anything; the LP's figures are added to `measures`. Throws ModelError.
+// Calls on_end(), which must not schedule anything, and adds the LP's figures to `measures`.
+// Requires: `call` describes this call. Throws ModelError.
 void call_on_end(const RunningCall& call, const RunPlan& plan, Context& context, FaultGuard& guard,
                  MeasureSums& measures);
 
-// Calls the model's destructors, `now` being the end of the run; but none after a stop signal, when only the report is
-// wanted soon. Throws ModelError when one throws or crashes; the other LPs of its group are gone then, too, without theirs.
+// Calls the model's destructors; `now` is the end of the run. After a stop signal it calls no more
+// destructors, because only the report is still needed. Throws ModelError if a destructor throws or
+// crashes. The remaining LPs of the group are then dropped without their destructors.
 void destroy_lps(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
                  const std::atomic<int>& stop_signal, RunningCall& call, FaultGuard& guard);
 

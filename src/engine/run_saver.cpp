@@ -14,7 +14,8 @@
 namespace nw {
 namespace {
 
-// A message between ranks: that all is well, or what is not.
+// The first character of the message that the first rank shares when a save begins: success, or a
+// failure. A path or a description of the failure follows.
 constexpr char well = '+';
 constexpr char unwell = '-';
 
@@ -31,10 +32,11 @@ void visit_part(Part& part, Saved& saved) {
     IntervalSums::pack(part, saved.intervals);
 }
 
-// What a rank tells the first when its files are written, and the first all when that is done.
+// Each rank sends this to the first rank when its files are written. Then the first rank sends the
+// common result to all ranks.
 struct Message {
-    std::string failure;       // empty: none
-    std::uint64_t signal = 0;  // that has come to it
+    std::string failure;       // empty: no failure
+    std::uint64_t signal = 0;  // that the rank has received; 0: none
     std::vector<SavedPart> parts{};
     std::vector<SavedTrack> tracks{};
 };
@@ -139,8 +141,8 @@ void RunSaver::save(std::uint32_t w) {
         worker.resume();
 }
 
-// The output first: what a failure in the middle leaves is tables that are further than the last saved
-// run, and whoever goes on from that cuts them.
+// The output is written first. If a later step fails, the tables extend beyond the last checkpoint,
+// and a restart from that checkpoint cuts them.
 void RunSaver::open() {
     output_ = run_.sync_output();
     std::string said;
@@ -160,7 +162,7 @@ void RunSaver::open() {
     if (failure_.empty() && run_.plan.config.trace) write_trace();
 }
 
-// While the other workers wait: their tracks stand still, too.
+// Thread: worker 0. The other workers wait, so their tracks do not change.
 void RunSaver::write_trace() {
     const std::uint32_t rank = index(run_.ranks.rank());
     try {
@@ -182,7 +184,7 @@ void RunSaver::write_part(std::uint32_t w) {
     }
 }
 
-// A signal that has come while this was written ends the run, too, without writing it again.
+// A signal that arrived during the save also ends the run, without another save.
 void RunSaver::close() {
     Message own{failure_, static_cast<std::uint64_t>(rank_.signal_to_end()), std::move(parts_),
                 std::exchange(tracks_, {})};
@@ -250,7 +252,8 @@ void RunSaver::complete(std::vector<SavedPart> parts, std::vector<SavedTrack> tr
         saved.progress.combine(part.progress);
         saved.stray.combine(part.stray);
         saved.intervals += part.intervals;
-        // Only where addresses are random, or on machines that are not alike.
+        // A library has different addresses on the ranks only if addresses are random or if the
+        // machines differ. Then the saved address becomes 0.
         for (std::size_t i = 0; i < part.stray.to_module.size(); ++i)
             if (part.stray.to_module[i] > 0 && part.modules_at[i] != saved.modules[i].begin)
                 saved.modules[i].begin = 0;
@@ -270,7 +273,7 @@ void RunSaver::complete(std::vector<SavedPart> parts, std::vector<SavedTrack> tr
     if (!strays_said_ && run_.progress.warn) say_strays(saved);
 }
 
-// Once a run.
+// Warns at most once per run.
 void RunSaver::say_strays(const SavedRun& saved) {
     const StrayPointers& stray = saved.stray;
     if (stray.elsewhere > 0)

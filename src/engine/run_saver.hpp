@@ -1,8 +1,9 @@
-// Saves a whole run, on all ranks, while every worker stands still: how they come to that is the engine's
-// business. Each worker writes its groups to a file of its own; then the first rank makes the whole of it count
-// (saved_run_folder.hpp). What fails leaves the last saved run as it is, and this one goes on.
+// Saves a whole run on all ranks while every worker is paused. The engine is responsible for the
+// pause. Each worker writes its groups to its own file. Then the first rank makes the checkpoint
+// valid (saved_run_folder.hpp). If a file cannot be written, the previous checkpoint remains valid,
+// and the run continues.
 //
-// Thread: save() by all workers at once, which wait for each other in it.
+// Thread: all workers call save() at the same time and wait for each other in it.
 #pragma once
 
 #include <barrier>
@@ -21,14 +22,16 @@
 
 namespace nw {
 
-// The event loop begins: where the run left off that this one goes on from. Thread: worker 0.
+// Begins the event loop's history and progress line. On a restart, they continue from the saved
+// run. Thread: worker 0.
 void begin_progress(EngineRun& run, RunHistory& history);
 
-// A run that goes on cuts its tables only when no rank can refuse to go on any more. Collective over the ranks, by
-// one thread of each.
+// On a restart, cuts the tables to the position of the checkpoint. First it waits for all ranks, so
+// that no rank can refuse the restart any more. Collective over the ranks: one thread of each rank
+// calls it.
 void begin_output(EngineRun& run);
 
-// As the saver knows them.
+// Converts the workers of a run to the argument of RunSaver.
 template <class Worker>
 std::vector<SavedWorker*> saved_workers(const std::vector<std::unique_ptr<Worker>>& workers) {
     std::vector<SavedWorker*> all;
@@ -38,16 +41,16 @@ std::vector<SavedWorker*> saved_workers(const std::vector<std::unique_ptr<Worker
 
 class RunSaver {
   public:
-    // `workers`: of this rank; `barrier`: of all of them.
+    // `workers` are the workers of this rank. `barrier` is shared by all of them.
     RunSaver(EngineRun& run, SavedRank& rank, std::vector<SavedWorker*> workers,
              std::barrier<>& barrier);
 
     // Thread: worker 0, right before the first event.
     void begin();
 
-    // Thread: each worker, when all stand still. Ensures: workers go on, or have ended if a signal was
-    // the reason. If it was and the run could not be saved, or if anything else went wrong than that a
-    // file cannot be written, the rank has failed.
+    // Thread: each worker, when all workers are paused. Ensures: the workers continue, or they have
+    // ended if a signal was the reason for the save. If a file cannot be written, the rank fails
+    // only if a signal was the reason. Any other error also fails the rank.
     void save(std::uint32_t worker);
 
   private:
@@ -65,14 +68,15 @@ class RunSaver {
     std::barrier<>& barrier_;
     SavedRunFolder folder_;
     Stopwatch loop_;                     // since begin()
-    std::optional<AddressMap> map_;      // of the saving under way
+    std::optional<AddressMap> map_;      // of the present save
     std::vector<SavedPart> parts_;       // by worker
     std::vector<std::string> failures_;  // by worker
-    // What belongs to the saving that is under way.
+    // State of the present save.
     std::string path_;
-    std::string failure_;             // before any worker wrote: empty, or the end of it
+    std::string failure_;  // not empty: the save could not be begun, and workers write nothing
     std::vector<SavedTrack> tracks_;  // of this rank
-    std::uint64_t signal_ = 0;  // that ends the run when it is saved; known to all ranks alike
+    // Ends the run after the save; equal on all ranks. 0: none.
+    std::uint64_t signal_ = 0;
     OutputPosition output_;
     bool strays_said_ = false;
 };

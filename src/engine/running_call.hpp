@@ -1,5 +1,6 @@
-// Which of the model's functions a worker calls at the moment, and for whom. It is kept here and not in
-// locals: a fault in a handler jumps over the stack, and the watch asks amid the handler.
+// The function of the model that a worker is calling, with its LP and event. It is stored here and
+// not in local variables for two reasons: a fault in a handler jumps over the stack, and
+// HandlerWatch reads it while the handler runs.
 //
 // Thread: the worker's.
 #pragma once
@@ -19,22 +20,24 @@ struct LpRecord;
 struct RunningHandler;
 
 struct RunningCall {
-    Group* group = nullptr;  // without an LP: the one is meant that is being built or destroyed
+    Group* group = nullptr;  // if lp is null: its LP lps[count] is being built or destroyed
     LpRecord* lp = nullptr;
-    EventRecord* event = nullptr;   // null in on_start(), on_end(), constructor and destructor
-    HistoryEntry* entry = nullptr;  // where there is a history
-    EventKey key{};                 // of the event; else the time is the hook's
-    bool silent = false;            // coasting: nothing is sent or written
-    const char* hook = "";          // which function, where it is not on_event()
+    EventRecord* event = nullptr;   // null in on_start(), on_end(), constructors and destructors
+    HistoryEntry* entry = nullptr;  // of the event, if the engine has a history
+    EventKey key{};                 // of the event; for other hooks, only the time is used
+    bool silent = false;            // coasting forward: nothing is sent or written
+    const char* hook = "";          // name of the function, if it is not on_event()
 
-    // Async-signal-safe. Said to be certain.
+    // Describes the call as irrevocable. Async-signal-safe.
     RunningHandler handler() const noexcept;
 };
 
-// "LP 3 at time 2, event of type 1 from LP 4: ", "host 3 at time 2, event Arrival from router 4: "
+// Returns, for example, "LP 3 at time 2, event of type 1 from LP 4: " or "host 3 at time 2, event
+// Arrival from router 4: ".
 std::string describe_event(const EventRecord& event, const LpKinds& kinds);
 
-// The same, with the hook: "LP 3 at time 2 in on_start(): ". Requires: it has an LP.
+// Like describe_event(), with the hook: "LP 3 at time 2 in on_start(): ". Requires: the call has an
+// LP.
 std::string describe_call(const RunningCall& call, const LpKinds& kinds);
 
 }  // namespace nw

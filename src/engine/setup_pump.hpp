@@ -1,6 +1,6 @@
-// A thread that looks after the network while the workers of a rank build and start their LPs: constructors and
-// on_start() may take long, and what other ranks send meanwhile would lie in MPI, and hold up a rank that
-// sends much.
+// A thread that serves the network while the workers of a rank build and start their LPs.
+// Constructors and on_start() may take long. Without this thread, messages from other ranks would
+// wait in MPI meanwhile, and would delay a rank that sends many of them.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ namespace nw {
 
 class SetupPump {
   public:
-    // step() moves what there is to move and does not throw.
+    // step() moves the messages that are ready, and must not throw.
     template <class Step>
     SetupPump(bool is_wanted, Step step) {
         if (!is_wanted) return;

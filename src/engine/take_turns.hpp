@@ -1,10 +1,12 @@
-// A worker's turns, and what it does between two of them when there was nothing to do: it looks again at once, then
-// gives its core away and looks whenever it has it, and then sleeps until somebody has something for it.
+// Runs a worker's turns. When a turn had nothing to do, the worker takes the next turn at once.
+// After a number of such turns it yields its core between turns. Then it sleeps until another
+// thread wakes it.
 //
-// sched_yield() costs little where those who get the core give it back soon, as workers do that wait, too. But a
-// program that never waits keeps it for a time slice, milliseconds, each time; and Linux (6.18) takes the rest
-// of its own slice from who yielded. Who sleeps gets the core at once when he is woken. So whoever sees
-// that a yield took long sleeps instead, for a while.
+// sched_yield() costs little if the threads that get the core return it soon, as waiting workers
+// do. But a program that never waits keeps the core for a time slice each time, which is
+// milliseconds. Linux (6.18) also takes the rest of the time slice from the thread that yielded. A
+// sleeping thread gets the core at once when it is woken. Therefore a worker that finds that a
+// yield took long sleeps instead of yielding, for a while.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +18,7 @@
 
 namespace nw {
 
-// Whether some other program wants this thread's core.
+// Detects whether another program competes for this thread's core.
 class YieldedCore {
   public:
     using Clock = std::chrono::steady_clock;
@@ -27,7 +29,7 @@ class YieldedCore {
         const auto ended = Clock::now();
         if (ended - begun > taken_by_others) keep_until_ = ended + 50 * (ended - begun);
     }
-    // A yield has lately taken longer than any turn of a worker of ours.
+    // Whether a recent yield took longer than any turn of a worker of this run.
     bool is_wanted_by_others() const noexcept { return Clock::now() < keep_until_; }
 
   private:
@@ -35,19 +37,22 @@ class YieldedCore {
     Clock::time_point keep_until_{};
 };
 
-// Turns without work after which a worker gives its CPU away, should others need it. Who waits
-// there may be one of ours, and then it is the one that is waited for; or some other program, which
-// keeps the CPU for milliseconds. On a machine with two cores (2026-11-21) PHOLD with 64 LPs beside
-// two such programs (`./jobs/run bench --crowded`, its row with 64 LPs) kept a tenth of its speed with
-// two workers that wait 1000 turns (100 µs), less than a hundredth with 8; alone it was as fast with
-// both. Eight workers on the two cores took twenty times as long with 1000 as with 8.
+// Turns without work after which a worker yields its CPU; the second value applies if workers share
+// CPUs. The thread that waits for the CPU may be a worker for which the others wait, or another
+// program, which keeps the CPU for milliseconds.
+//
+// Measured with PHOLD with 64 LPs on a machine with two cores (2026-11-21). Beside two such
+// programs (`./jobs/run bench --crowded`, its row with 64 LPs), two workers that wait 1000 turns
+// (100 µs) kept a tenth of their speed; with 8 turns, they kept less than a hundredth. Without
+// these programs, both values were equally fast. Eight workers on the two cores took twenty times
+// as long with 1000 turns as with 8.
 inline constexpr std::uint32_t idle_turns_before_yield = 1000;
 inline constexpr std::uint32_t idle_turns_before_yield_shared = 8;
-// A yield to a worker that waits takes a microsecond; a sleep, and being woken from it, some ten.
+// A yield to a waiting worker takes a microsecond. A sleep with its wake-up takes about ten.
 inline constexpr std::uint32_t yields_before_sleep = 100;
 
-// Thread: the worker's. worker.turn() returns whether anything was done; worker.sleep() after turns in which nothing was,
-// if worker.may_sleep().
+// Thread: the worker's. worker.turn() returns whether it did any work. worker.sleep() is called
+// after turns without work, if worker.may_sleep().
 template <class Worker, class IsOver, class SharesCpu>
 void take_turns(Worker& worker, IsOver&& is_over, SharesCpu&& shares_cpu) {
     YieldedCore core;

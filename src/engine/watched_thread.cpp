@@ -12,7 +12,8 @@ bool WatchedThread::answer(ProbeWish wish, FaultGuard& guard) noexcept {
     const RunningHandler handler = running_handler();
     if (wish == ProbeWish::report) {
         handler_ = handler;
-        // Pairs with the acquire in report(): nobody asks again until this call is over.
+        // Pairs with the acquire in report(). After it has read the report, the watch requests no
+        // other report during this call.
         reported_call_.store(handler_call.number.load(std::memory_order_relaxed),
                              std::memory_order_release);
         return false;

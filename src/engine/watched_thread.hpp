@@ -1,4 +1,5 @@
-// A thread that runs handlers, and what the watch (handler_watch.hpp) learns from it by a probe.
+// A thread that runs handlers, and the data that the watch (handler_watch.hpp) gets from it by a
+// probe.
 #pragma once
 
 #include <atomic>
@@ -12,17 +13,18 @@
 
 namespace nw {
 
-// What a thread is running. The hook is a literal such as "on_start()"; empty: on_event.
+// The handler that a thread is running. The hook is a literal such as "on_start()"; empty:
+// on_event().
 struct RunningHandler {
     const char* hook = "";
     VirtualTime time = 0;
     std::uint32_t lp = 0;
     std::uint32_t sender = 0;
     EventType type = 0;
-    bool certain = false;  // it will not be undone, and so is not interrupted
+    bool certain = false;  // irrevocable: it will not be undone, so it is not interrupted
 };
 
-// The event that a thread executes next, and how many it has executed.
+// The event that a thread executes next, and the number of events that it has executed.
 struct UpcomingEvent {
     VirtualTime time = 0;
     std::uint32_t lp = 0;
@@ -31,20 +33,22 @@ struct UpcomingEvent {
     std::uint64_t executed = 0;
 };
 
-// A thread that runs handlers, as the watch sees it.
+// The watch's view of a thread that runs handlers.
 class WatchedThread : public HandlerProbe {
   public:
-    // Thread: the watch. The answer to a probe of this call; false while there is none.
+    // Thread: the watch. Stores the answer to a probe of this call in `handler`. Returns false if
+    // there is no answer yet.
     bool report(std::uint64_t call, RunningHandler& handler) const noexcept;
 
-    // Thread: the watch. After the running handler no other is called before the thread has looked for requests: a batch of
-    // slow handlers may take minutes.
+    // Thread: the watch. Ends the thread's batch: after the running handler, the thread checks for
+    // requests before it calls another handler. A batch of slow handlers may take minutes.
     void end_batch() noexcept {
         is_batch_ended_.store(true, std::memory_order_relaxed);
         looks_each_event_.store(true, std::memory_order_relaxed);
     }
-    // Thread: the watch. Which event the thread executes next: asks, and returns true with the next call after the thread's
-    // next batch has begun. Then it has asked again.
+    // Thread: the watch. Requests the event that the thread executes next. The answer comes when
+    // the thread begins its next batch. The next call after that stores the answer in `event`,
+    // returns true, and requests again. Other calls return false.
     bool ask_upcoming(UpcomingEvent& event) noexcept {
         const bool is_answered = upcoming_is_ == Upcoming::answered;
         if (is_answered) event = upcoming_;
@@ -58,19 +62,20 @@ class WatchedThread : public HandlerProbe {
     bool is_asked() const noexcept {
         return upcoming_is_.load(std::memory_order_relaxed) == Upcoming::asked;
     }
-    // Requires: is_asked(). No event: the answer comes later.
+    // Requires: is_asked(). Without an event, the request remains open.
     void answer(const std::optional<UpcomingEvent>& event) noexcept {
         if (!event || upcoming_is_ != Upcoming::asked) return;
         upcoming_ = *event;
         upcoming_is_ = Upcoming::answered;
     }
 
-    // Called before a batch. Where `may_end`, leaves_batch() calls ends() before each event.
+    // Called before a batch. If `may_end`, leaves_batch() calls ends() before each event.
     void begin_batch(bool may_end) noexcept {
         is_batch_ended_.store(false, std::memory_order_relaxed);
         looks_each_event_.store(may_end, std::memory_order_relaxed);
     }
-    // Called before each event of a batch. Whether the watch or ends() ends the batch.
+    // Called before each event of a batch. Returns whether the batch ends now: at the watch's
+    // request, or because ends() returns true.
     template <class Ends>
     bool leaves_batch(Ends&& ends) const noexcept {
         if (!looks_each_event_.load(std::memory_order_relaxed)) [[likely]]
@@ -79,21 +84,22 @@ class WatchedThread : public HandlerProbe {
     }
 
   private:
-    // Async-signal-safe, on the thread itself, amid the handler.
+    // Async-signal-safe. Runs on the thread itself and interrupts a handler.
     virtual RunningHandler running_handler() const noexcept = 0;
     bool answer(ProbeWish wish, FaultGuard& guard) noexcept final;
 
     RunningHandler handler_;
     std::atomic<bool> looks_each_event_{false};
     std::atomic<bool> is_batch_ended_{false};
-    // upcoming_ is the thread's while it is asked, and else the watch's.
+    // upcoming_ belongs to the thread while the state is `asked`, and otherwise to the watch.
     enum class Upcoming : std::uint8_t { unasked, asked, answered };
     std::atomic<Upcoming> upcoming_is_{Upcoming::unasked};
     UpcomingEvent upcoming_{};
-    std::atomic<std::uint64_t> reported_call_{0};  // of handler_, which is written before it
+    std::atomic<std::uint64_t> reported_call_{0};  // that handler_ describes; stored after it
 };
 
-// The calling thread runs handlers of a Worker, say, from adopt() on while this lives.
+// Registers the calling thread as the thread of a runner (a Worker, for example), from adopt()
+// until the destructor.
 template <class Runner>
 class AdoptedThread {
   public:
@@ -103,7 +109,7 @@ class AdoptedThread {
     AdoptedThread(const AdoptedThread&) = delete;
     AdoptedThread& operator=(const AdoptedThread&) = delete;
 
-    // Cost: some microseconds, unless it is the same as before.
+    // Cost: some microseconds, or nothing if `runner` is already adopted.
     void adopt(Runner& runner) {
         if (runner_ == &runner) return;
         leave();

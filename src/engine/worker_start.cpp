@@ -15,7 +15,7 @@ namespace {
     throw SetupError(fmt::format("model {}: on_worker_start(): {}", model.name(), what));
 }
 
-// Apart: what a jump passes over must have no string.
+// Not inlined, so that the frame to which a fault jumps has no std::string.
 [[gnu::noinline]] void call_hook(Model& model, FaultGuard& guard) {
     std::string failure;
     if (!call_guarded(guard, nullptr, failure, [&] { model.on_worker_start(); }))

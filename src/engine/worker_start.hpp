@@ -1,13 +1,14 @@
-// What a thread needs before it can run handlers: the runtime warmed up, and the model's libraries started.
+// Prepares a thread for handlers: warms up the runtime and starts the model's libraries.
 #pragma once
 
 #include <numawarp/model.hpp>
 
 namespace nw {
 
-// Makes what the runtime would make lazily, then calls Model::on_worker_start(), in platform mode: what
-// is allocated there is libc's, and stays. Throws SetupError, which names the hook.
-// Thread: each that runs handlers, once it is adopted and before it builds LPs.
+// Makes the objects that the runtime would otherwise make lazily, then calls
+// Model::on_worker_start(). Both run in platform mode: memory that is allocated there comes from
+// libc and is kept. Throws SetupError, which names the hook.
+// Thread: each thread that runs handlers, after it was adopted and before it builds LPs.
 void start_worker(Model& model);
 
 }  // namespace nw

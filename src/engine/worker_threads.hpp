@@ -1,4 +1,4 @@
-// Starts a run's worker threads, each bound to its place, and brings home what went wrong in them.
+// Starts a run's worker threads, binds each one to its place, and rethrows their failures.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,15 @@ struct WorkerPlaces {
     std::vector<Place> host_places{};
 };
 
-// Runs body(w) on thread w for each place and joins them. Before body, the thread is bound to its
-// CPU and posts its memory policy; a refusal of either becomes a notice, once.
-// Rethrows the first exception of the lowest worker that had one.
+// Runs body(w) on thread w for each place, and joins the threads. Before body(w), the thread is
+// bound to its CPU and sets its memory policy. If the kernel refuses one of these, a single notice
+// reports it. Rethrows the exception of the lowest worker that threw one.
 void run_worker_threads(Os& os, const WorkerPlaces& where,
                         const std::function<void(std::uint32_t)>& body,
                         std::vector<std::string>& notices);
 
-// A thread that is no worker. `purpose` completes "the thread ...". Thread: std::thread or std::jthread. Throws MachineError.
+// Starts a thread that is not a worker. `purpose` completes "the thread ...". Thread: std::thread
+// or std::jthread. Throws MachineError.
 template <class Thread, class Body>
 Thread start_thread(std::string_view purpose, Body&& body) {
     try {

@@ -1,14 +1,15 @@
-// Where events for a group wait until the group's worker fetches them ("NUMA Time Warp", Pellegrini
-// and Quaglia, PADS 2015, §3.3): many writers append to the live buffer under a spin lock, the one
-// reader swaps live and expired at the start of its era and reads the expired one without a lock.
+// Buffers the events for a group until the group's worker reads them ("NUMA Time Warp", Pellegrini
+// and Quaglia, PADS 2015, §3.3). Many writers append to the live buffer under a spin lock. The only
+// reader swaps the live and the expired buffer at the start of its era. It then reads the expired
+// buffer without a lock.
 //
-// Both buffers lie in the group's own slot, at addresses that stay the same whatever is swapped and
-// however they grow (slot_buffer.hpp), so that the migration daemon moves them with the group. A
-// group without mail has no page for it: pages come with the first event and go when trim() finds
-// that no mail came for a while.
+// Both buffers are in the group's slot, at addresses that do not change when buffers are swapped or
+// grow (slot_buffer.hpp). Therefore the migration daemon can move them with the group. A group
+// without mail has no pages for mail: the first event touches pages, and trim() releases them when
+// no mail has arrived for some time.
 //
-// A worker owns thousands of groups and must not poll them: the first event of an era puts the
-// bottom half on its owner's ready list.
+// A worker may own thousands of groups and cannot poll each of them. The writer of an era's
+// first event therefore pushes the bottom half onto the ready list of the group's worker.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,7 @@ namespace nw {
 
 class alignas(64) BottomHalf {
   public:
-    // `pages` are the group's, and outlive this.
+    // `pages` belongs to the group, and must outlive this object.
     BottomHalf(std::uint32_t group, MailPages& pages) noexcept
         : group_(group),
           live_(pages, MailBufferId::a),
@@ -35,20 +36,21 @@ class alignas(64) BottomHalf {
 
     std::uint32_t group() const noexcept { return group_; }
 
-    // Thread: any. `size` bytes of wire events for LPs of this group; `owner` is the ready list of
-    // the worker that owns the group now. Throws std::bad_alloc.
+    // Thread: any. Appends `size` bytes of wire events for LPs of this group. `owner` is the ready
+    // list of the worker that owns the group now. Throws std::bad_alloc.
     void push(const std::byte* events, std::size_t size, ReadyList& owner) {
         note_handoff(Handoff::mail_pushed);
         const std::lock_guard writing(lock_);
         live_.append(events, size, pages_);
         if (listed_) return;
         listed_ = true;
-        // Before another writer can be told that this is listed: what it has pushed has then come.
+        // Under the lock: when another writer reads listed_ = true, this bottom half is already on
+        // the ready list, and the owner will find that writer's mail.
         owner.push(*this);
     }
 
-    // Thread: the owner, after taking this from its ready list. The returned wire events are valid
-    // until the next drain() or trim().
+    // Thread: the owner, after it has taken this bottom half from its ready list. The returned wire
+    // events are valid until the next drain() or trim().
     std::span<const std::byte> drain() noexcept {
         expired_.clear(pages_);
         had_mail_ = true;
@@ -60,8 +62,9 @@ class alignas(64) BottomHalf {
         return {expired_.data(), expired_.size()};
     }
 
-    // Gives the memory of both buffers back if no mail has come since the last call. Thread: the
-    // owner, when it has done with what drain() returned; now and then.
+    // Releases the memory of both buffers if no mail has been drained since the last call. Thread:
+    // the owner, which calls it from time to time, when it no longer uses what drain() has
+    // returned.
     void trim() noexcept {
         if (had_mail_) {
             had_mail_ = false;
@@ -75,7 +78,8 @@ class alignas(64) BottomHalf {
             if (listed_) return;
             swap(live_, expired_);
         }
-        // What was live, and empty, is ours now: no writer waits for the kernel.
+        // Released after the swap and without the lock, so that no writer waits for the system
+        // call.
         expired_.release(pages_);
         trimmed_ = true;
     }
@@ -87,21 +91,21 @@ class alignas(64) BottomHalf {
         const std::lock_guard looking(lock_);
         live_.validate(pages_);
         NW_CHECK(live_.id() != expired_.id());
-        NW_CHECK(listed_ || live_.empty());  // nobody would come for it
+        NW_CHECK(listed_ || live_.empty());  // else no worker would drain it
     }
 
-    BottomHalf* next_ready = nullptr;  // belongs to the ready list while listed
+    BottomHalf* next_ready = nullptr;  // used by the ready list while this is listed
 
   private:
     SpinLock lock_;
-    bool listed_ = false;  // on a ready list, or taken from one to be drained; under lock_
+    bool listed_ = false;  // on a ready list, or taken from one and not drained yet; under lock_
     std::uint32_t group_;
     SlotBuffer live_;  // under lock_
     MailPages& pages_;
-    // From here on the owner's alone.
+    // The fields from here on belong to the owner.
     alignas(64) SlotBuffer expired_;
     bool had_mail_ = false;  // since the last trim()
-    bool trimmed_ = true;    // there is nothing to give back unless had_mail_
+    bool trimmed_ = true;    // no memory to release unless had_mail_
 };
 
 static_assert(sizeof(BottomHalf) == 128);
@@ -115,7 +119,7 @@ inline void ReadyList::push(BottomHalf& mail) noexcept {
 }
 
 inline void ReadyList::validate(std::size_t groups) const {
-    const BottomHalf* mail = head_.load(std::memory_order_acquire);  // pairs with push
+    const BottomHalf* mail = head_.load(std::memory_order_acquire);  // pairs with push()
     for (; mail != nullptr; mail = mail->next_ready) NW_CHECK(groups-- != 0);
 }
 

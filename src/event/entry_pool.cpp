@@ -28,7 +28,7 @@ PendingEntry* EntryPool::extend(PendingEntry* tail) {
 }
 
 void EntryPool::grow() {
-    // Slabs double with the pool until they are as large as a huge page.
+    // The size of slabs doubles with the pool, up to the size of a huge page.
     const std::size_t slab_bytes =
         std::clamp(std::bit_ceil(bytes_), std::size_t{1} << 16, std::size_t{1} << 21);
     auto* memory = static_cast<std::byte*>(std::aligned_alloc(slab_bytes, slab_bytes));
@@ -36,7 +36,7 @@ void EntryPool::grow() {
     meter_memory<MeterKind::pending>(memory, slab_bytes);
     slabs_.emplace_back(memory);
     bytes_ += slab_bytes;
-    // The lowest address is to be used first.
+    // Highest address first, so that the lowest address is used first.
     for (std::size_t at = slab_bytes; at != 0; at -= chunk_bytes)
         give_back(new (memory + at - chunk_bytes) Chunk);
 }

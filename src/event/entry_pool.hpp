@@ -1,12 +1,13 @@
-// Stacks of pending entries in chunks of one size, and the memory that they share.
+// Stacks of pending entries, in chunks of one size that share memory.
 //
-// The pending set keeps thousands of unsorted buckets, most of them growing at any time. A vector
-// for each would copy entries as it grows and hold twice what it needs; here a bucket takes a chunk
-// of 31 entries at a time, and gives it back for the next bucket to use while it is in the cache.
+// The pending set has thousands of unsorted buckets, and most of them grow at any time. If each
+// bucket were a vector, it would copy its entries when it grows, and hold twice the memory that it
+// needs. Here a bucket takes a chunk of 31 entries at a time, and returns it while it is in the
+// cache, so that the next bucket reuses it.
 //
-// All that a stack is to its owner is its tail: where the next entry goes, null for the empty stack.
-// Its chunk is found by masking that address. A tail that is at a multiple of the chunk size, as
-// null is, has no place left, which makes push one comparison and one store.
+// The owner of a stack stores only its tail: the address of the next entry, or null if the stack is
+// empty. The address of the last entry is masked to find its chunk. A tail at a multiple of the
+// chunk size, such as null, has no free place. Therefore push() costs one comparison and one store.
 //
 // Thread: the owner of the pending set.
 #pragma once
@@ -28,7 +29,7 @@ class EntryPool {
     EntryPool(const EntryPool&) = delete;
     EntryPool& operator=(const EntryPool&) = delete;
 
-    // Pushes an entry, or its words, onto the stack of this tail and moves the tail on.
+    // Pushes an entry, given as a PendingEntry or as words of the same size, and advances the tail.
     template <class Words>
     void push(PendingEntry*& tail, const Words& words) {
         static_assert(sizeof words == sizeof *tail);
@@ -41,7 +42,7 @@ class EntryPool {
 
     static std::size_t count(const PendingEntry* tail) noexcept;
 
-    // Visits the entries of a stack, in no order that matters, but the same as consume's.
+    // Visits the entries of a stack. The order is unspecified, but the same as in consume().
     template <class Visit>
     static void for_each(PendingEntry* tail, Visit visit) {
         while (tail != nullptr) {
@@ -52,7 +53,7 @@ class EntryPool {
         }
     }
 
-    // The same, and takes back the memory. `visit` may push onto other stacks.
+    // Visits the entries of a stack and takes back its memory. `visit` may push onto other stacks.
     template <class Visit>
     void consume(PendingEntry* tail, Visit visit) {
         while (tail != nullptr) {
@@ -70,12 +71,12 @@ class EntryPool {
 
     struct alignas(chunk_bytes) Chunk {
         static constexpr std::size_t capacity = chunk_bytes / sizeof(PendingEntry) - 1;
-        Chunk* previous;  // of the same stack, and full; or of the list of free chunks
+        Chunk* previous;  // a full chunk of the same stack; or the next free chunk
         alignas(sizeof(PendingEntry)) PendingEntry entries[capacity];
     };
     static_assert(sizeof(Chunk) == chunk_bytes);
 
-    // All lines of the chunk that comes next, while the chunk before it is read.
+    // Prefetches all cache lines of the chunk that is read next.
     static void prefetch_chunk(const Chunk* chunk) noexcept {
         if (chunk == nullptr) return;
         for (std::size_t at = 0; at < chunk_bytes; at += 64)

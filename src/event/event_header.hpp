@@ -1,5 +1,5 @@
-// What every form of an event begins with: the record in a group's memory and the bytes on the way
-// between workers. One layout, so that one turns into the other by a copy.
+// The common beginning of an event's record in a group's memory and of its bytes in mail. Both have
+// the same layout, so that a copy converts one into the other.
 #pragma once
 
 #include <bit>
@@ -14,24 +14,26 @@
 namespace nw {
 
 struct EventHeader {
-    // Order (time, generation, sender, sequence) decides who runs first; the sequence rolls back with
-    // its sender. It counts modulo 2^32: two events that one LP sends for one time, around its 2^32nd
-    // send, have changed places, on every engine alike. Identity (sender, serial) matches an
-    // anti-message with its twin; the serial never rolls back, and 2^32 sends of one LP do not fit
-    // between a send and its cancellation.
+    // Order: events are ordered by (time, generation, sender, sequence). The sequence is rolled
+    // back with its sender. It is counted modulo 2^32: if one LP sends two events for one time
+    // around its 2^32nd send, they are in the wrong order, on every engine alike.
+    //
+    // Identity: (sender, serial) matches an anti-message with its event. The serial is never rolled
+    // back. It is counted modulo 2^32, too, but no LP sends 2^32 events between a send and its
+    // cancellation.
     VirtualTime time;
     std::uint32_t generation;
     std::uint32_t sender;
     std::uint32_t sequence;
     std::uint32_t target;
-    // These are the word of a short event (event_key.hpp).
+    // These three fields are the word of a short event (event_key.hpp).
     std::uint16_t payload_bytes;
     EventType type;
     std::uint32_t serial;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }
     EventBound bound() const noexcept { return {time, generation}; }
-    // With which a header begins as a key does.
+    // The first bytes, in which a header is equal to its EventKey.
     static constexpr std::size_t key_bytes = 20;
 };
 
@@ -40,7 +42,7 @@ static_assert(offsetof(EventHeader, generation) == 8 && offsetof(EventHeader, ta
               offsetof(EventHeader, type) == 26 && offsetof(EventHeader, serial) == 28);
 static_assert(offsetof(EventHeader, sequence) == offsetof(EventKey, sequence) &&
               offsetof(EventHeader, sequence) + sizeof(std::uint32_t) == EventHeader::key_bytes);
-// The header of a short event is its entry with the word instead of the body.
+// The header of a short event is its pending entry, with the word in the place of the body.
 static_assert(offsetof(EventHeader, target) == offsetof(PendingEntry, target) &&
               offsetof(EventHeader, payload_bytes) == offsetof(PendingEntry, body) &&
               std::endian::native == std::endian::little);

@@ -1,13 +1,14 @@
-// The total order of events, and the entry of the pending set that carries it inline.
+// The total order of events, and the entry of the pending set, which contains the key.
 //
-// Order is (time, generation, sender, sequence). The generation is that of the event's priority, and more than the
-// parent's when the event has its parent's time: a zero-delay effect comes after its cause. The sequence is
-// the sender's own count of what it scheduled and rolls back with the sender, so that an event that
-// is scheduled again after a rollback has its old place. Order is not identity: matching an
-// anti-message to its twin is the business of event records.
+// The order is (time, generation, sender, sequence). The generation starts at a value that follows
+// from the event's priority. If the event has the time of its cause, it is also larger than the
+// generation of the cause: an effect without delay comes after its cause. The sequence counts the
+// events that the sender has scheduled, and is rolled back with the sender. So an event that is
+// scheduled again after a rollback has its former place. The order is not the identity:
+// anti-messages find their events by (sender, serial) (event_header.hpp).
 //
-// Keys stand inside the entries because a comparison that has to follow a pointer to the event is a
-// cache miss; the target stands there so that its LP can be prefetched without touching the event.
+// The key is in the entry because reading it from the event would cost a cache miss per comparison.
+// The target is in the entry so that its LP can be prefetched before the event is read.
 #pragma once
 
 #include <cmath>
@@ -25,9 +26,9 @@ struct ShortBody;
 }
 struct EventRecord;
 
-// A lower bound of events; GVT is one. The generation belongs to it: a chain of zero delays stays at
-// one time, and only its generations tell how far it has come. What an event causes has a larger
-// bound than the event.
+// A lower bound of events, for example GVT. It includes the generation, because a chain of zero
+// delays stays at one time and only its generations show its progress. The effects of an event have
+// a larger bound than the event.
 struct EventBound {
     VirtualTime time;
     std::uint32_t generation;
@@ -40,19 +41,20 @@ struct EventBound {
     }
 };
 
-// The least bound beyond those that are equal to `bound`. After the last generation comes the next time.
+// Returns the smallest bound beyond `bound`. The last generation is followed by the next time.
 inline EventBound just_after(const EventBound& bound) noexcept {
     if (bound.generation == UINT32_MAX) return {std::nextafter(bound.time, time_infinity)};
     return {bound.time, bound.generation + 1};
 }
 
-// Between one priority and the next there is room for a chain of zero delays; a longer one goes on into the next.
+// Each priority has 2^chain_bits generations for a chain of zero delays. A longer chain continues
+// into the generations of the next priority.
 inline constexpr unsigned chain_bits = 18;
 constexpr std::uint32_t first_generation_of(Priority priority) noexcept {
     return std::uint32_t{priority.number} << chain_bits;
 }
 static_assert(priority_max == UINT32_MAX >> chain_bits);
-// How far in such a chain an event is.
+// Position of an event in its chain of zero delays, modulo 2^chain_bits.
 constexpr std::uint32_t place_in_chain(std::uint32_t generation) noexcept {
     return generation & ((1u << chain_bits) - 1);
 }
@@ -70,9 +72,12 @@ struct PendingEntry {
     std::uint32_t sender;
     std::uint32_t sequence;
     std::uint32_t target;
-    // The address of the event's record. Or the event is short: it is never cancelled, and has no record until somebody
-    // keeps it. Without a payload it is bare, and `body` holds the rest of the event; else `body` is the address of the
-    // event's ShortBody.
+    // One of three cases:
+    //   - The event has a record: its address.
+    //   - The event is short and bare (it has no payload): the rest of the event, with bare_bit.
+    //   - The event is short and has a payload: the address of its ShortBody, with short_bit.
+    // A short event is never canceled. It gets a record only when one is needed, for example in an
+    // LP's history.
     std::uint64_t body;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }
@@ -88,7 +93,8 @@ struct PendingEntry {
     static detail::ShortBody* short_body(std::uint64_t body) noexcept {
         return reinterpret_cast<detail::ShortBody*>(body & ~short_bit);
     }
-    // Size of the payload (0), type and serial number, as the last eight bytes of EventHeader. Requires: is_bare().
+    // Returns the payload's size (0), the type and the serial, as in the last eight bytes of
+    // EventHeader. Requires: is_bare().
     std::uint64_t bare_word() const noexcept { return body & ~bare_bit; }
 
     static std::uint64_t body_of(const EventRecord* event) noexcept {
@@ -96,14 +102,14 @@ struct PendingEntry {
     }
 
   private:
-    // Never set in an address. SentEvent sets them.
+    // Never set in an address. SentEvent sets these bits.
     static constexpr std::uint64_t bare_bit = 1, short_bit = 2;
 };
 static_assert(sizeof(EventKey) == 24);
 static_assert(sizeof(PendingEntry) == 32, "two entries a cache line");
 
-// Whether a's place is before b's. A and B are EventKey or PendingEntry.
-// Requires: no time is NaN. Cost: one comparison nearly always; ties are rare but legal.
+// Returns whether a is before b in the order of events. A and B are EventKey or PendingEntry.
+// Requires: no time is NaN. Cost: nearly always one comparison, because equal times are rare.
 template <class A, class B>
 inline bool before(const A& a, const B& b) noexcept {
     if (a.time != b.time) [[likely]]
@@ -113,7 +119,7 @@ inline bool before(const A& a, const B& b) noexcept {
     return a.sequence < b.sequence;
 }
 
-// Before every event at that time or later.
+// Returns a key that is before every event at that time or later.
 inline EventKey start_of(VirtualTime time) noexcept { return {time, 0, 0, 0}; }
 inline EventKey start_of(const EventBound& bound) noexcept {
     return {bound.time, bound.generation, 0, 0};

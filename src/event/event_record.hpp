@@ -1,6 +1,6 @@
-// An event as the engine holds it: 48 bytes of header, the payload behind it, in the platform memory
-// of the target's group. Written and read by the worker that owns the target; two fields
-// (next_sent, status) are also used by the sender, which may do so only while it owns the target too.
+// An event in the engine: a header of 48 bytes, followed by the payload, in the platform memory of
+// the target's group. The worker that owns the target reads and writes it. The sender's worker also
+// uses next_sent and status, but only while it owns the target, too.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,24 @@
 namespace nw {
 
 enum class EventStatus : std::uint8_t {
-    pending,    // in the pending set, to be executed
+    pending,    // in the pending set
     processed,  // in its LP's history
-    cancelled,  // pending: to be dropped when it comes up; processed: its LP is to be rolled back
-    detached,   // cancelled and in no set any more: to be freed
+    // Pending: it is dropped when it becomes the smallest event. Processed: its LP will be rolled
+    // back.
+    cancelled,
+    detached,  // canceled and in no set any more; will be freed
 };
 
 struct EventRecord : EventHeader {
     EventRecord* next_sent;  // the next event that the same execution sent to this worker
     EventStatus status;
-    bool from_other_worker;  // came through a bottom half: an anti-message may wait for it
-    bool failed;          // its handler threw or crashed, or was skipped because an earlier one did
-    bool lets_end;        // after it, its LP's can_end() was true
-    bool rollback_tried;  // --check-rollback has had its turn with this event
-    bool put_aside;       // its handler was interrupted: failed, until GVT has come to it
-    bool certain;         // GVT has come to it after that: its handler is not interrupted again
+    // Sender and target have, or had, different workers: an anti-message may wait for the event.
+    bool from_other_worker;
+    bool failed;          // its handler threw, crashed, or was skipped because an earlier one did
+    bool lets_end;        // the LP's can_end() returned true after it
+    bool rollback_tried;  // --check-rollback has handled it
+    bool put_aside;       // deferred: its handler was interrupted; `failed` is set, too
+    bool certain;         // irrevocable after it was deferred: its handler is not interrupted again
 
     std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     const std::byte* payload() const noexcept {
@@ -45,7 +48,7 @@ struct EventRecord : EventHeader {
         return {time, generation, sender, sequence, target, PendingEntry::body_of(this)};
     }
 
-    // Sets all fields but the header, as for an event that was just scheduled.
+    // Sets all fields except the header to the values of a newly scheduled event.
     void begin() noexcept {
         next_sent = nullptr;
         status = EventStatus::pending;

@@ -1,10 +1,12 @@
-// Prepares the next eight events of the sorted run together: the places of their LPs, and their LPs' next blocks of random
-// numbers. For the sixteen events after these it fetches LPs, records and objects into the cache.
+// Prepares the next eight events of the sorted run together: the places of their LPs, and the next
+// block of random numbers of each LP. For the sixteen events after these it prefetches LPs, records
+// and objects.
 //
-// Each result is a guess: a late event may come first, and an LP may draw before its turn comes. give_block() compares
-// the LP's number and the count of its blocks before it uses a block.
+// Each result is a guess: a late event may come first, and an LP may draw numbers before the event
+// is executed. give_block() compares the LP's number and its count of blocks before it uses a
+// block.
 //
-// Thread: the worker's. Requires: LPs stay where they are, or forget() is called.
+// Thread: the worker's. Requires: LPs do not move in memory, or forget() is called.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +35,9 @@ class LookAhead {
     using Guess = std::size_t;
     static constexpr Guess none = PhiloxBlocks::width;
 
-    // For the event at the front of `pending`. `lps`: place_of(number of an LP), counter_of(place), the count of its
-    // blocks, and prefetch_far(place, entry), which fetches what prefetch_near(place, entry) reads.
+    // Returns the guess for the event at the front of `pending`, or none. `lps` has three
+    // functions: place_of(number of an LP); counter_of(place), the LP's count of random blocks; and
+    // prefetch_far(place, entry), which prefetches the data that prefetch_near(place, entry) reads.
     template <class Lps>
     Guess find(const PendingSet& pending, const PendingEntry* front, const Lps& lps) {
         if (next_ < known_ && blocks_.stream[next_] == front->target) [[likely]]
@@ -44,9 +47,9 @@ class LookAhead {
         return next_++;
     }
 
-    // Requires: not none.
+    // Requires: `guess` is not none.
     const Place& place(Guess guess) const noexcept { return now_->place[guess]; }
-    // Gives `random` the LP's next block if the guess is about this LP and this count of blocks.
+    // Gives `random` the LP's next block, if the guess is for this LP and this count of blocks.
     void give_block(Guess guess, std::uint32_t lp, std::uint64_t counter,
                     Random& random) const noexcept {
         if (guess != none && blocks_.counter[guess] == counter && blocks_.stream[guess] == lp)
@@ -63,13 +66,14 @@ class LookAhead {
     static constexpr std::size_t width = PhiloxBlocks::width;
     static constexpr std::uint32_t nobody = UINT32_MAX;  // no LP has this number
 
-    // Eight entries of the run that follow each other.
+    // Eight consecutive entries of the run.
     struct Eight {
         std::array<std::uint32_t, width> target;
         std::array<Place, width> place;
     };
 
-    // Places are worked out when the entries are far away, and are still known when the entries are near.
+    // A place is determined when its entry is far from the front, and reused when the entry is
+    // near.
     template <class Lps>
     static const Place& place_in(Eight& eight, std::size_t i, std::uint32_t target,
                                  const Lps& lps) {
@@ -108,8 +112,8 @@ class LookAhead {
 
     PhiloxBlocks blocks_{};
     std::array<Eight, 3> eights_{};
-    std::size_t first_ = 0;              // of eights_: the entries that are executed now
-    const Eight* now_ = eights_.data();  // the same
+    std::size_t first_ = 0;              // index in eights_ of the entries that are executed now
+    const Eight* now_ = eights_.data();  // &eights_[first_]
     std::size_t next_ = 0;
     std::size_t known_ = 0;
     const MakePhiloxBlocks make_blocks_;

@@ -1,5 +1,6 @@
-// A growing run of wire events. Page aligned, grown by doubling, never shrunk below a page; holds
-// no memory until first used. One thread at a time (its user's lock or ownership sees to that).
+// A growing sequence of wire events in page-aligned memory. The capacity is doubled when needed and
+// never shrinks. An unused buffer has no memory. Used by one thread at a time, which the caller
+// guarantees by a lock or by ownership.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ class MailBuffer {
     std::size_t capacity() const noexcept { return capacity_; }
     bool empty() const noexcept { return used_ == 0; }
 
-    // Appends one wire event and its payload (null: there is none). A payload that is a bad pointer of the model's leaves the
-    // buffer as it was.
+    // Appends one wire event and its payload (null: no payload). If the model's payload pointer is
+    // invalid, the copy faults and the buffer is unchanged.
     void append(const WireEvent& header, const std::byte* payload) {
         std::byte* at = room_for(header.bytes());
         std::memcpy(at, &header, sizeof header);
@@ -35,7 +36,7 @@ class MailBuffer {
         used_ += header.bytes();
     }
 
-    // Appends wire events that stand one after another already.
+    // Appends a sequence of complete wire events.
     void append(const std::byte* bytes, std::size_t size) {
         std::memcpy(room_for(size), bytes, size);
         used_ += size;

@@ -1,11 +1,13 @@
-// Mail from one worker to another worker of the same rank: a ring of wire events with one writer and one reader. For each
-// event, a bottom half costs both workers several cache lines; a ring costs them the lines of the event, and one more for
-// all events that the writer publishes together.
+// Mail from one worker to another worker of the same rank: a ring of wire events with one writer
+// and one reader. For each event, a bottom half costs both workers several cache lines; a ring
+// costs them the lines of the event, and one more for all events that the writer publishes
+// together.
 //
-// The ring does not grow. The writer sends large events, and events for which the ring has no room, to the bottom half of
-// their group (bottom_half.hpp).
+// The ring does not grow. The writer sends large events, and events for which the ring has no room,
+// to the bottom half of their group (bottom_half.hpp).
 //
-// Positions count bytes and never wrap. An event may begin before the end of the buffer and extend beyond it.
+// Positions count bytes and never wrap. An event may begin before the end of the buffer and extend
+// beyond it.
 #pragma once
 
 #include <atomic>
@@ -29,7 +31,8 @@ class MailRing {
     MailRing(const MailRing&) = delete;
     MailRing& operator=(const MailRing&) = delete;
 
-    // Thread: the writer. Returns false if the event is too large or the ring is full. `payload`: null if there is none.
+    // Thread: the writer. Returns false if the event is too large or the ring is full. `payload`:
+    // null if there is none.
     bool append(const WireEvent& header, const std::byte* payload) noexcept {
         const std::size_t bytes = header.bytes();
         if (bytes > event_bytes_max || !has_room(bytes)) [[unlikely]]
@@ -40,14 +43,16 @@ class MailRing {
         written_ += bytes;
         return true;
     }
-    // Thread: the writer. The reader finds what was appended.
+    // Thread: the writer. Makes the appended events visible to the reader.
     void publish() noexcept {
         note_handoff(Handoff::mail_pushed);
-        // Sequentially consistent, like empty() and the marks of a sleeping reader (numa/os/bell.hpp).
+        // Sequentially consistent, as are empty() and the marks of a sleeping reader
+        // (numa/os/bell.hpp).
         published_.store(written_);
     }
 
-    // Thread: the reader. Calls visit(const WireEvent&) for each event that was published. Returns whether there were any.
+    // Thread: the reader. Calls visit(const WireEvent&) for each published event. Returns whether
+    // there were any.
     template <class Visit>
     bool drain(Visit&& visit) {
         // Pairs with publish().
@@ -74,12 +79,12 @@ class MailRing {
         return written_ + bytes - released_seen_ <= capacity;
     }
 
-    // The writer's.
+    // Used by the writer only.
     alignas(64) std::uint64_t written_ = 0;
     std::uint64_t released_seen_ = 0;
     alignas(64) std::atomic<std::uint64_t> published_{0};  // writer → reader
     alignas(64) std::atomic<std::uint64_t> released_{0};   // reader → writer
-    std::uint64_t read_ = 0;                               // the reader's
+    std::uint64_t read_ = 0;                               // used by the reader only
     alignas(64) std::byte bytes_[capacity + event_bytes_max]{};
 };
 

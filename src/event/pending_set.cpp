@@ -12,14 +12,15 @@
 namespace nw {
 namespace {
 
-// Up to here the heap alone is as fast as a ladder, and there is too little to estimate from.
+// Minimum number of entries for a ladder. With fewer entries the heap alone is as fast, and the
+// times are too few for an estimate.
 constexpr std::size_t ladder_min = 8;
 
-// So many times are looked at when the ladder is built.
+// Number of times that are sampled when the ladder is built.
 constexpr std::size_t sample_size = 1024;
 
-// Bucket numbers end here, so that they are exact in a double. All later times share the last
-// bucket.
+// The largest bucket number. Up to here, bucket numbers are exact in a double. All later times
+// share the last bucket.
 constexpr std::uint64_t x_max = std::uint64_t{1} << 51;
 
 constexpr double ring_min = 64;
@@ -30,8 +31,8 @@ constexpr double nothing = std::numeric_limits<double>::quiet_NaN();  // no x is
 
 constexpr auto after = [](const PendingEntry& a, const PendingEntry& b) { return before(b, a); };
 
-// How many entries a bucket should hold when its turn comes. The ends of all buckets and the run
-// should both stay in the inner caches: the square root balances them.
+// Returns the number of entries that a bucket should hold when it is sorted. The tails of all
+// buckets and the run should both fit into the inner caches; the square root balances the two.
 double bucket_target(std::size_t entries) {
     return std::clamp(2 * std::sqrt(static_cast<double>(entries)), 8.0, 2048.0);
 }
@@ -44,10 +45,10 @@ std::uint64_t clamped(double x) {
 
 PendingSet::PendingSet() : late_below_(nothing), ring_end_(nothing), late_limit_(ladder_min) {}
 
-// ---- pushing outside the ring ----
+// ---- push outside of the ring ----
 
-// By value: a reference would keep the entry of the fast path in memory, where its narrow stores
-// stall the wide loads that copy it.
+// By value: with a reference, the compiler would keep the entry of the fast path in memory, and its
+// narrow stores would stall the wide loads that copy it.
 void PendingSet::push_aside(PendingEntry entry, double x) {
     if (x >= late_below_)
         push_far(entry, clamped(x));
@@ -62,7 +63,7 @@ void PendingSet::push_late(const PendingEntry& entry) {
     if (++late_count_ >= late_limit_) rebuild();
 }
 
-// Requires: x ≥ next + B, or within a call of lower_far_bin, x > far_base.
+// Requires: x ≥ next + B, or, in a call from lower_far_bin(), x > far_base.
 void PendingSet::push_far(const PendingEntry& entry, std::uint64_t x) {
     const auto bin = static_cast<std::size_t>(std::bit_width(x ^ far_base_) - 1);
     const std::uint64_t bit = std::uint64_t{1} << bin;
@@ -73,13 +74,13 @@ void PendingSet::push_far(const PendingEntry& entry, std::uint64_t x) {
 
 // ---- the front ----
 
-// Requires: the run is empty or does not begin with the smallest entry.
+// Requires: the run is empty, or its first entry is not the smallest entry of the set.
 const PendingEntry* PendingSet::top_slow() {
     if (late_.empty()) {
         if (size_ == 0) return nullptr;
         if (out_of_shape()) rebuild();
     }
-    // Building anew may have put the few entries that there are into the heap.
+    // If there are few entries, rebuild() has put them into the heap.
     if (!late_.empty()) return late_.data();
     advance();
     return run_next_;
@@ -96,8 +97,8 @@ void PendingSet::pop_slow() {
     late_.pop_back();
 }
 
-// Turns to the next bucket that holds something, which becomes the run.
-// Requires: run and late are empty, the set is not.
+// Advances to the next bucket that is not empty, and sorts it into the run. Requires: the run and
+// `late_` are empty, and the set is not.
 void PendingSet::advance() {
     for (;;) {
         const std::uint64_t near = next_in_ring();
@@ -120,13 +121,13 @@ void PendingSet::move_window(std::uint64_t next) noexcept {
     ring_end_ = static_cast<double>(std::min(next + ring_mask_ + 1, x_max));
 }
 
-// The number of the first bucket of the ring in use, x_max + 1 if there is none.
+// Returns the number of the first non-empty bucket of the ring, or x_max + 1 if all are empty.
 std::uint64_t PendingSet::next_in_ring() const noexcept {
     const std::size_t words = ring_used_.size();
     const std::size_t start = next_ & ring_mask_;
     std::size_t word = start / 64;
     std::uint64_t bits = ring_used_[word] & (~std::uint64_t{0} << start % 64);
-    // The first word is looked at twice: its low bits are the ring's last buckets.
+    // The first word is read twice, because its low bits are the last buckets of the ring.
     for (std::size_t i = 0; i <= words; ++i) {
         if (bits != 0) {
             const std::size_t slot = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
@@ -138,8 +139,8 @@ std::uint64_t PendingSet::next_in_ring() const noexcept {
     return x_max + 1;
 }
 
-// Brings the window to the first far entry, and this bin's entries into the ring or lower bins.
-// Requires: nothing in the ring is earlier than this bin, the lowest in use.
+// Moves the window to the earliest far entry, and the entries of this bin into the ring or into
+// lower bins. Requires: this bin is the lowest in use, and no entry of the ring is earlier.
 void PendingSet::lower_far_bin(std::size_t bin) {
     const std::size_t slot = ring_mask_ + 1 + bin;
     PendingEntry* tail = tails_[slot];
@@ -156,7 +157,8 @@ void PendingSet::lower_far_bin(std::size_t bin) {
     });
 }
 
-// A counting sort into twice as many cells as there are entries, then insertion.
+// Sorts a bucket into the run: first a counting sort with twice as many cells as entries, then an
+// insertion sort.
 void PendingSet::sort_into_run(std::size_t slot) {
     PendingEntry* tail = tails_[slot];
     tails_[slot] = nullptr;
@@ -194,8 +196,8 @@ void PendingSet::sort_into_run(std::size_t slot) {
     if (!sort_by_insertion(count)) sort_by_cell();
 }
 
-// For a run that is nearly sorted. Gives up when it is not: many equal times, or a cluster in a wide
-// bucket, would make it quadratic.
+// Sorts a run that is nearly sorted. Returns false and stops if the run is not nearly sorted: with
+// many equal times, or a cluster of times in a wide bucket, the cost would be quadratic.
 bool PendingSet::sort_by_insertion(std::size_t count) {
     PendingEntry* run = run_.get();
     std::size_t moves_left = 4 * count + 64;
@@ -215,7 +217,7 @@ bool PendingSet::sort_by_insertion(std::size_t count) {
     return true;
 }
 
-// Requires: every entry is within its cell.
+// Requires: each entry is in its cell.
 void PendingSet::sort_by_cell() {
     PendingEntry* start = run_.get();
     for (const std::uint32_t cell_end : cell_end_) {
@@ -229,7 +231,8 @@ void PendingSet::sort_by_cell() {
 
 // ---- shape ----
 
-// Whether the ladder should be built anew. Ends the period when that was due to be asked.
+// Returns whether the ladder should be rebuilt. Begins a new period if the period has ended and the
+// buckets are filled as intended.
 bool PendingSet::out_of_shape() noexcept {
     if (size_ > 4 * built_for_) return true;
     if (size_ < built_for_ / 4 && built_for_ > ladder_min) return true;
@@ -252,7 +255,7 @@ void PendingSet::begin_period() noexcept {
 
 void PendingSet::restore_heap() { std::make_heap(late_.begin(), late_.end(), after); }
 
-// Returns the stack that was there, a bucket's or a far bin's.
+// Returns the stack of the bucket or far bin.
 PendingEntry* PendingSet::empty_slot(std::size_t slot) noexcept {
     if (slot <= ring_mask_)
         ring_used_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
@@ -261,7 +264,7 @@ PendingEntry* PendingSet::empty_slot(std::size_t slot) noexcept {
     return std::exchange(tails_[slot], nullptr);
 }
 
-// Requires: it came from there, and the window has not moved since.
+// Requires: the entry was in this slot, and the window has not moved since.
 void PendingSet::push_to_slot(std::size_t slot, const PendingEntry& entry) {
     if (slot <= ring_mask_)
         push_near(slot, entry);
@@ -269,8 +272,8 @@ void PendingSet::push_to_slot(std::size_t slot, const PendingEntry& entry) {
         push_far(entry, clamped((entry.time - origin_) * scale_));
 }
 
-// Arranges all entries anew: in buckets of a width that suits them, or in the heap if they are few.
-// Cost: O(size).
+// Rearranges all entries: in buckets of a suitable width, or in the heap if they are few. Cost:
+// O(size).
 void PendingSet::rebuild() {
     std::vector<PendingEntry> loose(run_next_, run_end_);
     loose.insert(loose.end(), late_.begin(), late_.end());
@@ -317,11 +320,11 @@ void PendingSet::rebuild() {
     size_ = size;
 }
 
-// Ensures: an empty ladder that begins at `first`, fit for times like those of the sample.
+// Makes an empty ladder that begins at `first` and suits times like those of the sample.
 void PendingSet::set_shape(VirtualTime first, const std::vector<double>& sample) {
     const double width = choose_width(sample);
     const double scale = 1 / width;
-    // The last few may be outliers, and can wait among the far ones.
+    // The largest times may be outliers. They can wait in the far bins.
     const double span = sample[sample.size() - 1 - sample.size() / 64] - first;
     const auto buckets =
         std::bit_ceil(static_cast<std::size_t>(std::clamp(span * scale, ring_min, ring_max)));
@@ -344,18 +347,19 @@ void PendingSet::set_shape(VirtualTime first, const std::vector<double>& sample)
     begin_period();
 }
 
-// The bucket width at which the next buckets will hold about bucket_target entries each.
+// Returns the width with which the next buckets will hold about bucket_target() entries each.
 double PendingSet::choose_width(const std::vector<double>& sample) const {
     const double target = bucket_target(size_);
     double width = infinity;
-    // From what is pending: the density of the nearest quarter, or of more if that has one time.
+    // From the pending entries: the density of the earliest quarter, or of more if that has only
+    // one time.
     for (std::size_t quarters = 1; quarters <= 4 && width == infinity; ++quarters) {
         const double span = sample[(sample.size() - 1) * quarters / 4] - sample.front();
         const double entries = static_cast<double>(size_) * static_cast<double>(quarters) / 4;
         if (span > 0) width = span / entries * target;
     }
-    // From what was popped: events that soon have offspring are more often at the front than a
-    // count of the pending ones shows.
+    // From the entries that were popped: events that soon schedule other events are more frequent
+    // at the front than among the pending entries.
     const std::uint64_t buckets = next_ - period_start_;
     const std::size_t popped = sorted_count_ + late_count_;
     if (popped >= built_for_ / 4 && buckets != 0)

@@ -1,25 +1,27 @@
 // A worker's pending events, smallest key first: a two-level ladder.
 //
-//   late      a heap of what arrived in the past of the ladder    x <  next
-//   run       one bucket, sorted, being popped                    x <  next
-//   ring      B buckets of equal width, append-only, unsorted     next ≤ x < next + B
+//   late      a heap of entries that were pushed late              x <  next
+//   run       one bucket, sorted, from which entries are popped    x <  next
+//   ring      B buckets of equal width, append-only, unsorted      next ≤ x < next + B
 //   far       bins by the highest bit in which x and `far_base` differ, unsorted
 //
 // where x = (time - origin) * scale is the time in bucket widths. An entry is written once to its
-// bucket, once more when the bucket's turn comes and it is counting-sorted into the run, and is then
-// read in sequence: two streams instead of a heap's path of cache misses. A bucket holds tens to
-// about a thousand entries, so that the ends of all buckets stay in the cache however many entries
-// there are; a calendar queue with its few entries a bucket misses at every insertion. The idea of
-// sorting lazily in rungs is the ladder queue's (Tang, Goh, Thng, 2005); the far bins are a radix
-// heap (Ahuja, Mehlhorn, Orlin, Tarjan, 1990), in which an entry only ever moves to a lower bin.
+// bucket, and once more when the bucket is sorted into the run (counting sort). The run is then
+// read in sequence. So there are two sequential streams, while a heap has a cache miss at each
+// level. A bucket holds tens to about a thousand entries, so that the tails of all buckets stay in
+// the cache for any number of entries. A calendar queue, with few entries per bucket, has a cache
+// miss at every insertion. Sorting rungs lazily is the idea of the ladder queue (Tang, Goh, Thng,
+// 2005). The far bins are a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, 1990), in which entries
+// move only to lower bins.
 //
-// What arrives below `next`, after a rollback say, goes to the heap at a logarithmic price. If too
-// much does, or the buckets have become too full or too empty, the ladder is built anew around what
-// it holds, at a price that the operations since the last time have paid for. No mix of operations
-// costs more than O(log n) each, amortised, but for a factor that depends on the range of times (an
-// entry falls through at most 52 far bins).
+// An entry that is pushed below `next`, for example after a rollback, goes into the heap at
+// logarithmic cost. The ladder is rebuilt if the heap has received too many entries, or if the
+// buckets have become too full or too empty. The operations since the last rebuild pay for the cost
+// of the next one. Any mix of operations costs amortized O(log n) per operation, times a factor
+// that depends on the range of times (an entry moves through at most 52 far bins).
 //
-// Thread: the worker that owns it. Deletion is the caller's: a flag in the event, seen when popped.
+// Thread: the worker that owns the set. The set cannot delete an entry in the middle: the caller
+// marks the event, and checks the mark when it pops the entry.
 #pragma once
 
 #include <algorithm>
@@ -43,9 +45,10 @@ class PendingSet {
     PendingSet(const PendingSet&) = delete;
     PendingSet& operator=(const PendingSet&) = delete;
 
-    // Requires: the time is finite. It may be smaller than that of entries already popped.
+    // Requires: the time is finite. It may be smaller than the times of entries that were popped.
     void push(const PendingEntry& entry) { push(entry.time, entry); }
-    // `Words`: an entry, or the same in words of eight bytes. They are copied once, from where they are to the bucket.
+    // `Words`: a PendingEntry, or the same content in words of eight bytes. The content is copied
+    // once, directly into the bucket.
     template <class Words>
     void push(VirtualTime time, const Words& words) {
         ++size_;
@@ -56,16 +59,16 @@ class PendingSet {
             push_aside(std::bit_cast<PendingEntry>(words), x);
     }
 
-    // The smallest entry, or null. Valid until the next push or pop.
+    // Returns the smallest entry, or null. Valid until the next push or pop.
     const PendingEntry* top() {
         if (run_is_first()) [[likely]]
             return run_next_;
         return top_slow();
     }
 
-    // Removes the smallest entry. Requires: `top` is what top() has returned, and not null.
+    // Removes the smallest entry. Requires: `top` is the result of top(), and not null.
     void pop(const PendingEntry* top) {
-        // The end of the run may be the address of the heap.
+        // The end of the run may be equal to the address of the heap.
         if (top == run_next_ && run_next_ != run_end_) [[likely]]
             ++run_next_;
         else
@@ -77,14 +80,15 @@ class PendingSet {
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }
 
-    // Infinity when empty.
+    // Returns infinity if the set is empty.
     VirtualTime min_time() {
         const PendingEntry* entry = top();
         return entry != nullptr ? entry->time : time_infinity;
     }
 
-    // Removes the entries for which wanted(entry), in no particular order, and appends them to
-    // `taken`. Cost: O(size), and of memory a chunk of the pool: others stay in their buckets.
+    // Removes the entries for which wanted(entry) is true and appends them to `taken`, in no
+    // particular order. Cost: O(size). Memory: one chunk of the pool, because the other entries
+    // stay in their buckets.
     template <class Wanted>
     void take_if(Wanted&& wanted, std::vector<PendingEntry>& taken) {
         const std::size_t taken_before = taken.size();
@@ -103,18 +107,18 @@ class PendingSet {
         size_ -= taken.size() - taken_before;
     }
 
-    // The entry k places after the front of the sorted run, or null: a hint for prefetching, since
-    // late arrivals come in between.
+    // Returns the entry k places after the front of the sorted run, or null. A hint for
+    // prefetching: late entries may come first.
     const PendingEntry* upcoming(std::size_t k) const noexcept {
         return k < static_cast<std::size_t>(run_end_ - run_next_) ? run_next_ + k : nullptr;
     }
 
-    // How many entries there are from upcoming(0) on.
+    // Number of entries from upcoming(0) on.
     std::size_t left_in_run() const noexcept {
         return static_cast<std::size_t>(run_end_ - run_next_);
     }
 
-    // Memory held, used or not.
+    // Memory in bytes, whether used or not.
     std::size_t bytes() const noexcept;
 
     // Visits all entries, in no particular order.
@@ -126,7 +130,7 @@ class PendingSet {
             EntryPool::for_each(tail, [&](const PendingEntry& entry) { visit(entry); });
     }
 
-    // Replaces each entry by replacement(entry), which has the same key. Takes no memory.
+    // Replaces each entry by replacement(entry), which must have the same key. Allocates no memory.
     template <class Replacement>
     void replace_each(Replacement replacement) {
         const auto replace = [&](PendingEntry& entry) { entry = replacement(entry); };
@@ -135,7 +139,7 @@ class PendingSet {
         for (PendingEntry* tail : tails_storage_) EntryPool::for_each(tail, replace);
     }
 
-    // Walks everything; false if an entry is where it should not be.
+    // Checks all entries. Returns false if an entry is in the wrong place.
     bool validate() const;
 
   private:
@@ -174,40 +178,40 @@ class PendingSet {
     void set_shape(VirtualTime first, const std::vector<double>& sample);
     double choose_width(const std::vector<double>& sample) const;
 
-    // For push, top and pop.
+    // Used by push(), top() and pop().
     double origin_ = 0;
-    double scale_ = 1;                // buckets a unit of time
-    double late_below_;               // `next`, the first bucket of the ring, or NaN: all is late
-    double ring_end_;                 // next + B, or less at the end of all times
+    double scale_ = 1;   // buckets per unit of time
+    double late_below_;  // `next`, the first bucket of the ring; NaN: all entries go to the heap
+    double ring_end_;    // next + B, or less near the largest bucket number
     std::uint64_t ring_mask_ = 0;     // B - 1
     PendingEntry** tails_ = nullptr;  // B buckets, then far_bins bins
     PendingEntry* run_next_ = nullptr;
     PendingEntry* run_end_ = nullptr;
     std::size_t size_ = 0;
     EntryPool pool_;
-    std::vector<PendingEntry> late_;  // a heap by std::push_heap
+    std::vector<PendingEntry> late_;  // a heap of std::push_heap
 
-    // For turning to the next bucket.
+    // Used to advance to the next bucket.
     std::uint64_t next_ = 0;
-    std::uint64_t far_base_ = 0;                     // ≤ next, and below all that is far
-    std::uint64_t far_used_ = 0;                     // bit i: far bin i holds entries
+    std::uint64_t far_base_ = 0;                     // ≤ next, and less than x of all far entries
+    std::uint64_t far_used_ = 0;                     // bit i: far bin i is not empty
     std::array<std::uint64_t, far_bins> far_min_{};  // smallest x in each bin in use
-    std::vector<std::uint64_t> ring_used_;           // bit i: bucket i holds entries
+    std::vector<std::uint64_t> ring_used_;           // bit i: bucket i is not empty
     std::vector<PendingEntry*> tails_storage_;
     std::unique_ptr<PendingEntry[]> run_;
     std::size_t run_capacity_ = 0;
-    std::vector<std::uint32_t> cell_of_;  // of each entry of the bucket being sorted
+    std::vector<std::uint32_t> cell_of_;  // of each entry of the bucket that is sorted
     std::vector<std::uint32_t> cell_end_;
 
-    // For deciding when to build anew. Counts are of the current period, which began when `next` was
-    // period_start_.
-    std::size_t built_for_ = 0;  // entries at the last building
+    // Used to decide when to rebuild. Counts refer to the current period, which began when `next`
+    // was period_start_.
+    std::size_t built_for_ = 0;  // entries at the last rebuild
     std::size_t late_count_ = 0;
     std::size_t late_limit_;
     std::size_t sorted_count_ = 0;
     std::size_t sorted_limit_ = 0;
     std::uint64_t period_start_ = 0;
-    std::size_t patience_ = 1;  // doubled whenever building anew changed nothing
+    std::size_t patience_ = 1;  // doubled whenever a rebuild has changed nothing
 };
 
 }  // namespace nw

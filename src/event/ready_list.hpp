@@ -1,4 +1,4 @@
-// Where a worker finds out which of its groups have mail: the bottom halves that writers have put on it.
+// The bottom halves that have mail for one worker. Writers push them, the worker takes them.
 #pragma once
 
 #include <atomic>
@@ -8,19 +8,20 @@ namespace nw {
 
 class BottomHalf;
 
-// An intrusive stack with many producers and one consumer, which always takes all of it.
+// An intrusive stack with many producers and one consumer. The consumer always takes all entries.
 class ReadyList {
   public:
-    void push(BottomHalf& mail) noexcept;  // with the bottom half: bottom_half.hpp
+    void push(BottomHalf& mail) noexcept;  // defined in bottom_half.hpp
     BottomHalf* take_all() noexcept {
         if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
         return head_.exchange(nullptr,
                               std::memory_order_acquire);  // pairs with the release in push
     }
-    // In one order with push() for all threads: a worker looks here before it sleeps.
+    // Sequentially consistent, as is push(): a worker checks this before it sleeps
+    // (numa/os/bell.hpp).
     bool empty() const noexcept { return head_.load() == nullptr; }
 
-    // At most so many are on it, and none twice. Thread: the consumer.
+    // Checks that the list has at most `groups` entries and no cycle. Thread: the consumer.
     void validate(std::size_t groups) const;
 
   private:

@@ -7,7 +7,7 @@
 namespace nw {
 namespace {
 
-// Blocks of bodies double with their number until a block is as large as a huge page.
+// Blocks of bodies double with the number of bodies, up to the size of a huge page.
 constexpr std::size_t bodies_min = 1024,
                       bodies_max = (std::size_t{1} << 21) / sizeof(detail::ShortBody);
 
@@ -36,7 +36,7 @@ void ShortEvents::make_bodies() {
         bodies_.emplace_back(std::make_unique_for_overwrite<detail::ShortBody[]>(count)).get();
     meter_memory<MeterKind::events>(bodies, count * sizeof(detail::ShortBody));
     bodies_made_ += count;
-    // The lowest address is to be used first.
+    // Highest address first, so that the lowest address is used first.
     for (std::size_t i = count; i != 0; --i) free(&bodies[i - 1]);
 }
 

@@ -1,5 +1,5 @@
-// Short events have no record. The entry of a bare event in the pending set holds the whole event; any other has its
-// payload in a body of one cache line.
+// Short events have no record. The pending entry of a bare event contains the whole event. Each
+// other short event has its payload in a body of one cache line.
 //
 // Thread: the worker's.
 #pragma once
@@ -22,7 +22,8 @@ namespace nw {
 static_assert(sizeof(detail::SentEvent) == sizeof(PendingEntry));
 static_assert(PendingEntry{0, 0, 0, 0, 0, detail::SentEvent::bare_body(7)}.is_bare());
 
-// Writes the header of a short event. (By memcpy: compilers make many moves of a field after another.)
+// Writes the header of a short event. It uses memcpy because compilers turn an assignment of each
+// field into many moves.
 inline void write_header(EventHeader& header, const PendingEntry& entry) noexcept {
     constexpr std::size_t before_word = offsetof(PendingEntry, body);
     const std::uint64_t word = entry.is_bare() ? entry.bare_word() : entry.short_body()->word;
@@ -36,21 +37,23 @@ inline EventHeader header_of(const PendingEntry& entry) noexcept {
     return header;
 }
 
-// Short events that the running handler has scheduled, the bodies of all that are pending, and a record for the one that
-// is executed.
+// Holds the short events that the running handler has scheduled, the bodies of all pending short
+// events, and a record for the short event that is executed.
 class ShortEvents {
   public:
-    // Times from `until` on go another way, and so do payloads above the model's bound.
+    // Events at `until` or later are not short, and neither are events with a payload above
+    // `payload_bytes_max` or above ShortBody::payload_bytes_max.
     ShortEvents(VirtualTime until, VirtualTime lookahead, std::size_t payload_bytes_max);
     ShortEvents(const ShortEvents&) = delete;
     ShortEvents& operator=(const ShortEvents&) = delete;
 
-    // The next handler is that of the LP that has this count of sends.
+    // Prepares the handler of the LP with this count of sends.
     void send_for(std::uint32_t& sequence) noexcept { buffer_.sequence = &sequence; }
-    // For the handler.
+    // The buffer for the handler's context.
     detail::SendBuffer& buffer() noexcept { return buffer_; }
-    // The handler of the LP with this serial number has returned. is_here(number of an LP): events for the LP are this
-    // worker's; others: send_away(header, payload).
+    // Releases the events of a handler that has returned. `serial` is the serial of the LP's next
+    // event. If is_here(target) is true, the event is pushed into `pending`. Otherwise
+    // send_away(header, payload) is called.
     template <class IsHere, class SendAway>
     [[gnu::always_inline]] void release(std::uint32_t& serial, PendingSet& pending,
                                         IsHere&& is_here, SendAway&& send_away) {
@@ -69,7 +72,8 @@ class ShortEvents {
         if (buffer_.free_bodies == nullptr && buffer_.payload_bytes_max != 0) [[unlikely]]
             make_bodies();
     }
-    // Pushes an event that comes from another worker and will not be taken back. False: its payload is too large.
+    // Pushes an event that comes from another worker and will not be canceled. Returns false, and
+    // does nothing, if its payload is too large.
     bool push(const EventHeader& header, const std::byte* payload, PendingSet& pending) {
         if (header.payload_bytes > buffer_.payload_bytes_max) return false;
         auto entry = std::bit_cast<PendingEntry>(header);
@@ -86,11 +90,11 @@ class ShortEvents {
         pending.push(entry);
         return true;
     }
-    // The handler has failed: what it has sent never leaves. Returns how many events these are.
+    // Drops the events of a handler that has failed. Returns their number.
     std::uint32_t drop() noexcept;
 
-    // The record of an event at the front of the pending set. The record of a short event is valid until the next call, and
-    // the entry no longer.
+    // Returns the record of an event at the front of the pending set. If the event is short, the
+    // record is valid until the next call, and the entry must not be used any more.
     EventRecord& record_of(const PendingEntry& entry) noexcept {
         if (entry.has_record()) return *entry.record();
         EventRecord& record = record_.header;

@@ -9,10 +9,10 @@
 namespace nw {
 namespace {
 
-// Eras that a grown buffer must have needed little before it goes home: it gives its large pages
-// back, and will have to touch them again if it needs them soon. Where a burst of 256 KiB comes just
-// then each time, its 64 pages cost 0.06 page faults an era, some 0.3 µs where an era is a turn of 12 µs
-// (docs/results/constants-2026-11-23.csv).
+// Number of consecutive calm eras after which a grown buffer returns to its small area. It then
+// releases its large pages, and must touch them again if it needs them soon. If a burst of 256 KiB
+// arrives just then each time, its 64 pages cost 0.06 page faults per era: about 0.3 µs, for an era
+// that is a turn of 12 µs (docs/results/constants-2026-11-23.csv).
 constexpr std::uint16_t calm_eras_wanted = 1024;
 
 }  // namespace
@@ -47,7 +47,7 @@ void SlotBuffer::make_ready(std::size_t needed, MailPages& pages) {
     if (storage_ == Storage::libc) ready_ = capacity_;
 }
 
-// False if the kernel does not open the area's pages.
+// Returns false if the kernel does not open the pages of the area.
 bool SlotBuffer::move_to_large(std::size_t needed, MailPages& pages) noexcept {
     const std::span<std::byte> large = pages.area(id_, MailArea::large);
     if (pages.touch(id_, MailArea::large, needed) == 0) return false;

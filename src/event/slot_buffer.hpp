@@ -1,16 +1,16 @@
-// One of the two buffers of a bottom half: wire events one after another, in the mail areas of the
-// group's slot (numa/region/slot_layout.hpp) for as long as they fit.
+// One of the two buffers of a bottom half: consecutive wire events. The buffer uses the first of
+// these places that is large enough (numa/region/slot_layout.hpp):
 //
-//     home    the small area, 64 KiB at the slot's start
-//     large   the large area, 1/16 of the slot, for what does not fit at home
-//     libc    libc's memory, doubled when full: for what does not fit there, either, and for
-//             everything with --memory libc
+//     home    the small area, 64 KiB at the start of the group's slot
+//     large   the large area, 1/16 of the slot
+//     libc    memory of libc, doubled when full; with --memory libc always
 //
-// What is in it is copied when it moves up, so that it stays contiguous. It moves home again, and the
-// large pages go back to the kernel, when home would have done for many eras in a row. Every page is
-// covered by a mark of MailPages before it is written, in any thread.
+// When the buffer moves to a larger place, its content is copied, so that it stays contiguous. The
+// buffer returns home, and the large pages return to the kernel, after many consecutive eras that
+// have each used at most half of the small area. Before any thread writes to a page of the slot, a
+// mark of MailPages covers the page.
 //
-// One thread at a time: its user's lock or ownership sees to that.
+// Used by one thread at a time, which the caller guarantees by a lock or by ownership.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class SlotBuffer {
     std::size_t size() const noexcept { return used_; }
     bool empty() const noexcept { return used_ == 0; }
 
-    // Throws std::bad_alloc, and then is as before.
+    // Throws std::bad_alloc; the buffer is then unchanged.
     void append(const std::byte* bytes, std::size_t size, MailPages& pages) {
         if (size > ready_ - used_) [[unlikely]]
             make_ready(used_ + size, pages);
@@ -41,19 +41,19 @@ class SlotBuffer {
         used_ += size;
     }
 
-    // Ends the era of what is in it. Thread: the group's owner.
+    // Empties the buffer at the end of its era. Thread: the group's owner.
     void clear(MailPages& pages) noexcept {
         if (capacity_ > SlotLayout::mail_small_bytes) [[unlikely]]
             reconsider_storage(pages);
         used_ = 0;
     }
 
-    // Empties it and gives all its memory back. Thread: the group's owner.
+    // Empties the buffer and releases all its memory. Thread: the group's owner.
     void release(MailPages& pages) noexcept;
 
     MailBufferId id() const noexcept { return id_; }
 
-    // Where its bytes lie, and how far the marks cover them. Thread: who holds it.
+    // Checks the place of the bytes and the marks of their pages. Thread: the user of the buffer.
     void validate(const MailPages& pages) const;
 
     friend void swap(SlotBuffer& a, SlotBuffer& b) noexcept {
@@ -79,9 +79,9 @@ class SlotBuffer {
     // used_ ≤ ready_ ≤ capacity_
     std::byte* bytes_ = nullptr;
     std::size_t used_ = 0;
-    std::size_t ready_ = 0;  // can be written without further ado: marked, or libc's
+    std::size_t ready_ = 0;  // can be written at once: covered by a mark, or memory of libc
     std::size_t capacity_ = 0;
-    std::uint16_t calm_eras_ = 0;  // in a row that home would have done for
+    std::uint16_t calm_eras_ = 0;  // consecutive eras that used at most half of the small area
     MailBufferId id_;
     Storage storage_ = Storage::home;
 };

@@ -1,5 +1,5 @@
-// An event or anti-message on its way between workers: what a bottom half holds and a batch between
-// ranks carries. The layout is fixed, so that the same bytes go through memory and network.
+// An event or anti-message between workers, in a mail ring, a bottom half or a batch for another
+// rank. The layout is fixed, so that the same bytes are used in memory and in the network.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace nw {
 
 enum class WireKind : std::uint8_t { event, anti_message };
 
-// payload_bytes of payload follow, padded to 8; an anti-message has none.
+// Followed by payload_bytes of payload, padded to 8. An anti-message has no payload.
 struct WireEvent : EventHeader {
     std::uint32_t epoch;  // the sender's GVT epoch, or its window, when it was sent
     WireKind kind;
@@ -33,7 +33,8 @@ struct WireEvent : EventHeader {
 static_assert(sizeof(WireEvent) == 40);
 static_assert(std::is_trivially_copyable_v<WireEvent>);
 
-// Of a batch for another rank: all in it were sent in one epoch, since the cut that closes it sends off what waits.
+// Returns the epoch of a batch for another rank. All events of a batch have one epoch, because the
+// cut that closes an epoch sends all batches.
 inline std::uint32_t epoch_of_batch(const std::byte* bytes) noexcept {
     return reinterpret_cast<const WireEvent*>(bytes)->epoch;
 }

@@ -33,7 +33,7 @@ AppendedFile::AppendedFile(std::string path, Open how)
     : path_(std::move(path)),
       descriptor_(open(path_.c_str(), O_RDWR | O_CLOEXEC | flags_for(how), 0666)) {
     if (descriptor_ < 0) throw std::system_error(errno, std::generic_category());
-    // A device has no end to go to.
+    // For a device, lseek() fails or returns 0.
     if (const off_t end = lseek(descriptor_, 0, SEEK_END); end > 0)
         written_bytes_ = static_cast<std::uint64_t>(end);
     buffer_.reserve(buffer_bytes);
@@ -43,7 +43,7 @@ AppendedFile::~AppendedFile() {
     try {
         flush();
     } catch (const MachineError&) {
-        // Errors are not looked at here: a caller that wants to know has called flush().
+        // Ignored: a caller that must detect errors calls flush() before.
     }
     close(descriptor_);
 }

@@ -1,5 +1,5 @@
-// A file that is written at its end, through a buffer of its own. Not std::ofstream, which cannot say
-// when the bytes are on the disk, how many there are, or why the disk refused them.
+// A file that is written only at its end, through a buffer. It is not std::ofstream, which cannot
+// report when the bytes are on the disk, how many bytes were written, or why a write failed.
 //
 // Thread: one at a time.
 #pragma once
@@ -13,32 +13,35 @@ namespace nw {
 
 class AppendedFile {
   public:
-    // Emptied, or made; gone on with, where it must be there; or made where nothing has that name.
+    // empty: the file is created, or emptied. as_it_is: the file must exist, and its content is
+    // kept. new_name: the file is created and must not exist.
     enum class Open { empty, as_it_is, new_name };
 
     // Throws std::system_error.
     AppendedFile(std::string path, Open open);
-    ~AppendedFile();  // writes what is in the buffer, if it can be written
+    ~AppendedFile();  // writes the buffer; ignores errors
     AppendedFile(const AppendedFile&) = delete;
     AppendedFile& operator=(const AppendedFile&) = delete;
 
     const std::string& path() const noexcept { return path_; }
     std::uint64_t bytes() const noexcept { return written_bytes_ + buffer_.size(); }
 
-    // The others throw MachineError with the path and the system's reason.
+    // These functions and read() throw MachineError with the path and the system's reason.
     void append(std::string_view bytes);
     void flush();
-    void sync();  // flush, and wait until the disk has it
+    void sync();  // flush(), then waits until the bytes are on the disk
     void truncate(std::uint64_t bytes);
 
-    // As many bytes as there are from there on, at most `count`. Requires: flushed.
+    // Returns the bytes from that offset on, at most `count`, fewer if the file ends there.
+    // Requires: flush() was called after the last append().
     std::string read(std::uint64_t from, std::size_t count) const;
 
     // Removes the file, unless the path belongs to another file by now.
     void remove() noexcept;
 
   private:
-    // How many of them were written, past the buffer; if not all, errno says why.
+    // Writes the bytes without the buffer. Returns how many were written; if not all, errno has the
+    // reason.
     std::size_t write_out(std::string_view bytes) noexcept;
 
     std::string path_;

@@ -1,5 +1,5 @@
-// How bytes and names come to the disk, so that they are there after a power cut. Whatever else writes
-// files is made of these.
+// Brings bytes and names of files to the disk, so that they survive a power cut. The classes that
+// write files are built on these functions.
 #pragma once
 
 #include <cstddef>
@@ -8,24 +8,27 @@
 
 namespace nw {
 
-// As write(2), until all is written or the system refuses the rest: how many bytes were, and errno.
+// Like write(2), but continues until all bytes are written or the system refuses the rest. Returns
+// the number of bytes that were written; if not all, errno has the reason.
 std::size_t write_all(int descriptor, std::string_view bytes) noexcept;
 
-// As fsync(2), but that it is not interrupted: file systems in user space may be, by any signal. False,
-// with errno, if the disk has refused what was written; pipes, devices and some network file systems say
-// that they hold nothing back, which is as well.
+// Like fsync(2), but continues if a signal interrupts it, which can happen in file systems in user
+// space. Returns false, with errno, if the disk has refused bytes that were written. Returns true
+// for pipes, devices and some network file systems, which report that they have nothing to bring to
+// the disk (EINVAL, EROFS).
 bool sync_descriptor(int descriptor) noexcept;
 
-// These throw MachineError.
+// The functions below throw MachineError.
 
-// The file, which is on the disk, gets the other name; a file that had it goes.
+// Renames the file `by` to `target`, and replaces a file of that name. Requires: the content of
+// `by` is on the disk.
 void replace_file(const std::string& target, const std::string& by);
 
-// What stands in the folder under a name is then on the disk under that name. A folder that one may
-// write to but not read cannot be synced, and is left to the system.
+// Brings the names in the folder to the disk. A folder that the process may write to but not read
+// cannot be synchronized; the function then returns without an error.
 void sync_folder(const std::string& path);
 
-// "PATH cannot be WHAT: " and what errno says.
+// Throws "PATH cannot be WHAT: ", followed by the text for errno.
 [[noreturn]] void fail_with_errno(const std::string& path, std::string_view what);
 
 }  // namespace nw

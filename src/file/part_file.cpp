@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view ending = ".part";
-constexpr std::size_t digits = 8;  // of the boot, and of the random number
+constexpr std::size_t digits = 8;  // of the boot's name, and of the random number
 constexpr std::string_view unknown_boot = "00000000";
 
 fs::path folder_of(const fs::path& path) {
@@ -38,7 +38,7 @@ std::string host_name() {
     return name;
 }
 
-// Another one whenever a kernel starts.
+// A name that changes with every boot of the kernel.
 std::string boot_name() {
     std::string id;
     std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
@@ -50,7 +50,8 @@ struct Writer {
     std::string_view boot;
 };
 
-// Of NAME.HOST-BOOT-RANDOM.part, where `name` is NAME and a dot; none of any other name.
+// The writer in a file name of the form NAME.HOST-BOOT-RANDOM.part, where `name` is NAME and a dot.
+// Returns nullopt if the file name has another form.
 std::optional<Writer> writer_in(std::string_view file, std::string_view name) noexcept {
     constexpr std::size_t numbers = 2 * (1 + digits);
     if (!file.starts_with(name) || !file.ends_with(ending)) return std::nullopt;
@@ -71,7 +72,8 @@ std::optional<Writer> writer_in(std::string_view file, std::string_view name) no
 
 enum class Use { in_use, left, unknown };
 
-// Removes it if it is left. Nobody else gets a file of that name meanwhile: names are random.
+// Removes the file if it is left by a killed run. No other process can have created a new file of
+// that name meanwhile, because names are random.
 Use look_at(const fs::path& path, bool is_of_here) {
     const int file = open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return Use::unknown;
@@ -88,7 +90,8 @@ Use look_at(const fs::path& path, bool is_of_here) {
     return use;
 }
 
-// The names of those of which nobody knows whether they are left.
+// Removes the files that killed runs have left beside `target`. Returns the names of the files for
+// which this cannot be decided.
 std::vector<std::string> remove_leftovers(const fs::path& target) {
     const std::string name = target.filename().string() + ".";
     const std::string host = host_name(), boot = boot_name();
@@ -107,8 +110,9 @@ std::vector<std::string> remove_leftovers(const fs::path& target) {
     return unknown;
 }
 
-// A new file, with a lock where the file system has locks; -1 and errno if it cannot be made. Who looks for leftovers
-// may take it before we do, and then removes it.
+// Creates a new file and locks it, if the file system has locks. Returns -1, with errno, if the
+// file cannot be created. A process that searches for leftovers may lock the file before this
+// function does, and then removes it; errno is then EEXIST.
 int make_locked(const std::string& path) {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return -1;
@@ -139,7 +143,7 @@ PartFile::~PartFile() {
     if (descriptor_ >= 0) close(descriptor_);
 }
 
-// The lock goes when the name has gone.
+// The lock is released only after the file has its final name.
 void PartFile::complete() {
     if (descriptor_ < 0) errno = trouble_;
     if (descriptor_ < 0 || !sync_descriptor(descriptor_)) fail_with_errno(target_, "written");

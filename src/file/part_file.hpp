@@ -1,11 +1,14 @@
-// The name under which a file is written until it is whole, when it gets its own by rename. A run that is
-// killed cannot remove it, so the next run that writes a file of that name does.
+// A file that has a temporary name until it is complete, and then gets its final name by rename. A
+// killed run cannot remove its temporary file. The next run that writes a file of the same final
+// name removes it.
 //
-// Who writes it holds a lock on it (flock(2)), which ends with the process, and its name has a host and a
-// boot of it: TARGET.HOST-BOOT-RANDOM.part. So what nobody holds is certainly left by a killed run if
-// it is of this host, also of an earlier boot, or of this kernel, as are all containers and namespaces
-// of a machine. From another machine a lock may not be seen here, however its file system is mounted, or
-// may have been lost while a network was cut: what is there is left alone, and said.
+// The writing process holds a lock on the file (flock(2)), which ends with the process. The
+// temporary name contains the process's host and boot: TARGET.HOST-BOOT-RANDOM.part. A file without
+// a lock is certainly left by a killed run in two cases: its host is this host, also in an earlier
+// boot, or its boot is that of this kernel, which all containers and namespaces of a machine share.
+// For a file of another machine, a missing lock proves nothing: some mounts do not show locks of
+// other machines, and a network failure may have released the lock. Such a file is left alone and
+// reported.
 #pragma once
 
 #include <string>
@@ -13,31 +16,32 @@
 
 namespace nw {
 
-// Thread: any one.
+// Thread: one at a time.
 class PartFile {
   public:
-    // Removes what runs that were killed have left beside `target`, and makes an empty file.
+    // Removes the files that killed runs have left beside `target`, and creates an empty file.
     explicit PartFile(std::string target);
-    // Removes the file, if it has not got its name.
+    // Removes the file, unless it has its final name.
     ~PartFile();
     PartFile(const PartFile&) = delete;
     PartFile& operator=(const PartFile&) = delete;
 
-    // 0, or what errno says of why it could not be made.
+    // 0, or the value of errno if the file could not be created.
     int trouble() const noexcept { return trouble_; }
     const std::string& path() const noexcept { return path_; }
-    // Names of files that are no living run's, or are: nobody here can tell.
+    // Names of files beside `target` that may belong to running runs; this process cannot decide
+    // it.
     const std::vector<std::string>& left_alone() const noexcept { return left_alone_; }
 
-    // Brings the file to the disk, then gives it its name. Throws MachineError. Requires: it is closed,
-    // and was not replaced by another.
+    // Brings the file to the disk, then gives it its final name. Throws MachineError. Requires: the
+    // code that wrote to path() has closed the file, and has not replaced it with another file.
     void complete();
 
   private:
     const std::string target_;
     std::vector<std::string> left_alone_;
     std::string path_;
-    int descriptor_ = -1;  // that the lock is on
+    int descriptor_ = -1;  // holds the lock
     int trouble_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// A file of sections, each known by where it lies, how long it is and its checksum: the large files of
-// a saved run. Which sections there are stands elsewhere (saved_run.hpp).
+// A file of sections: the large files of a saved run. A section is identified by its offset, its
+// length and its checksum. The list of sections is stored elsewhere (saved_run.hpp).
 //
 // Thread: one at a time.
 #pragma once
@@ -27,22 +27,23 @@ struct CloseFile {
 };
 using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
 
-// Null, with errno, where there is no file that can be read: also for folders and pipes, of which the
-// first could be opened and the second would be waited for.
+// Returns null, with errno, if the path is not a regular file that can be read. This includes
+// folders, which fopen() would open, and pipes, on which a reader would wait.
 OpenFile open_to_read(const std::string& path) noexcept;
 }  // namespace detail
 
 class SectionWriter {
   public:
-    // Throws MachineError, as all do here, with the file's name and what the kernel says. There must be no
-    // file of that name.
+    // Creates the file. Requires: no file has that name. All functions of this class throw
+    // MachineError with the file's name and the system's reason.
     explicit SectionWriter(const std::string& path);
 
-    // Appends to the section under way.
+    // Appends to the present section.
     void write(const void* bytes, std::size_t size);
-    // What was written since the last call.
+    // Ends the present section, which contains the bytes since the last call, and returns its
+    // position and checksum.
     Section end_section();
-    // Everything is on the disk, as far as the kernel knows.
+    // Waits until everything is on the disk, as far as the kernel reports it.
     void finish();
 
   private:
@@ -56,7 +57,8 @@ class SectionReader {
     // Throws SetupError if the file cannot be opened.
     explicit SectionReader(std::string path);
 
-    // Reads the section once, and then stands at its beginning. Throws SetupError unless it is whole.
+    // Reads the section once to verify the checksum, then returns to its beginning. Throws
+    // SetupError if the section is damaged.
     void open(const Section& section);
     // Throws SetupError at the end of the file.
     void read(void* bytes, std::size_t size);

@@ -11,15 +11,15 @@ namespace nw {
 
 namespace {
 
-// Keeps what the function that failed first says of it.
+// Keeps the message of the function that failed first.
 herr_t keep_first(unsigned, const H5E_error2_t* error, void* reason) {
     auto& text = *static_cast<std::string*>(reason);
     if (text.empty() && error->desc != nullptr) text = error->desc;
     return 0;
 }
 
-// Out of "file write failed: time = …, error message = 'No space left on device', buf = …" the
-// system's words.
+// Extracts the system's message from "file write failed: time = …, error message = 'No space left
+// on device', buf = …".
 std::string_view system_words(std::string_view reason) {
     constexpr std::string_view mark = "error message = '";
     const std::size_t at = reason.find(mark);
@@ -42,7 +42,8 @@ std::string other_hdf5_version() {
 }
 
 void prepare_hdf5() {
-    // HDF5's own check ends the process, after the run. other_hdf5_version() has compared before the run.
+    // HDF5's own check of versions would end the process, after the run. other_hdf5_version() has
+    // compared the versions before the run.
     setenv("HDF5_DISABLE_VERSION_CHECK", "2", 1);
     H5dont_atexit();
     H5open();

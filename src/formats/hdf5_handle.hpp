@@ -1,4 +1,5 @@
-// What the HDF5 library (its C interface) hands out, closed when it goes, and its errors as ours.
+// Handles of the HDF5 library (its C interface), which are closed by their destructor, and the
+// library's errors as MachineError.
 #pragma once
 
 #include <string>
@@ -8,17 +9,19 @@
 
 namespace nw {
 
-// Which version the library has, if it is not the one that the program was compiled for; else empty.
+// Returns a message if the library does not have the version for which the program was compiled,
+// else an empty string.
 std::string other_hdf5_version();
 
-// Nothing is printed by the library, and nothing is left to do for it when the process ends: else it
-// would try once more to write what a full disk has refused.
+// Sets up the library so that it prints nothing and does nothing when the process ends. Otherwise
+// it would try there once more to write what a full disk has refused.
 void prepare_hdf5();
 
 // Throws MachineError with the path and the library's reason. Requires: the last call has failed.
 [[noreturn]] void fail_hdf5(const std::string& path);
 
-// The library's return value, which is negative where it has failed.
+// Returns `value`, which a function of the library returned. Throws if it is negative: the function
+// has failed.
 template <class Value>
 Value checked_hdf5(Value value, const std::string& path) {
     if (value < 0) fail_hdf5(path);
@@ -40,7 +43,7 @@ class Hdf5Handle {
 
     operator hid_t() const noexcept { return id_; }
 
-    // Closes now; for what writes when it is closed.
+    // Closes the handle and throws on an error. For objects that are written when they are closed.
     void close(const std::string& path) { checked_hdf5(close_(std::exchange(id_, -1)), path); }
 
   private:

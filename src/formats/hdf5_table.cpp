@@ -18,11 +18,13 @@ namespace nw {
 
 namespace {
 
-// A chunk of numbers is 128 KiB: large enough to compress well, small enough to read a part of a column.
+// A chunk of numbers takes 128 KiB: large enough to compress well, small enough to read a part of a
+// column.
 constexpr hsize_t chunk_rows = 16 * 1024;
-// Texts are written earlier if they are this long together.
+// Rows are written before a chunk is full if their texts take more than this size.
 constexpr std::size_t texts_bytes_max = std::size_t{16} << 20;
-// The cheapest levels bring nearly all that the dearest do, once bytes of equal weight stand together.
+// With the shuffle filter, which stores bytes of equal weight together, low levels compress nearly
+// as well as the highest level, in much less time.
 constexpr unsigned deflate_level = 4;
 
 Hdf5Handle text_type(const std::string& path) {
@@ -32,7 +34,7 @@ Hdf5Handle text_type(const std::string& path) {
     return type;
 }
 
-// The number in a cell that the engine wrote as one.
+// Converts a cell that the engine wrote as a number.
 template <class Number>
 Number number_in(const std::string& cell, const std::string& column, const std::string& path) {
     Number number{};
@@ -44,7 +46,7 @@ Number number_in(const std::string& cell, const std::string& column, const std::
     return number;
 }
 
-// A dataset, and the cells that are still to be written to it.
+// A dataset, and the cells that have not been written to it yet.
 class Column {
   public:
     Column(hid_t group, const std::string& name, ColumnType type, const std::string& path)
@@ -78,7 +80,7 @@ class Column {
 
     std::size_t texts_bytes() const noexcept { return texts_.size(); }
 
-    // Appends the waiting cells, `count` of them, at row `from`.
+    // Writes the waiting cells, `count` of them, to the rows from `from` on.
     void write(hsize_t from, hsize_t count) {
         const hsize_t rows = from + count;
         checked_hdf5(H5Dset_extent(dataset_, &rows), path_);
@@ -110,7 +112,7 @@ class Column {
         checked_hdf5(H5Pset_chunk(properties, 1, &chunk_rows), path_);
         checked_hdf5(H5Pset_shuffle(properties), path_);
         checked_hdf5(H5Pset_deflate(properties, deflate_level), path_);
-        // Equal tables, equal files.
+        // No time stamps: equal tables give equal files.
         checked_hdf5(H5Pset_obj_track_times(properties, false), path_);
         return {H5Dcreate2(group, name_.c_str(), memory_type_, space, H5P_DEFAULT, properties,
                            H5P_DEFAULT),
@@ -138,12 +140,12 @@ class Column {
     const ColumnType type_;
     Hdf5Handle memory_type_;
     Hdf5Handle dataset_;
-    // One of these is used, by the column's type.
+    // The column's type decides which of these members are used.
     std::vector<std::int64_t> integers_;
     std::vector<std::uint64_t> naturals_;
     std::vector<double> reals_;
-    std::string texts_;                 // each with a zero behind it
-    std::vector<std::size_t> text_at_;  // where each begins
+    std::string texts_;                 // each ends with a zero byte
+    std::vector<std::size_t> text_at_;  // where each text begins
     std::vector<const char*> text_pointers_;
 };
 
@@ -176,7 +178,7 @@ void write_attributes(hid_t group, const OutputTable& table, const TableOrigin& 
 void copy_rows(const std::string& csv_path, std::vector<Column>& columns) {
     CsvRows rows(csv_path);
     std::vector<std::string> cells(columns.size());
-    rows.next(cells);  // the names
+    rows.next(cells);  // the names of the columns
     hsize_t written = 0;
     hsize_t waiting = 0;
     const auto write = [&] {
@@ -214,7 +216,7 @@ void write_hdf5_table(const std::string& path, const WholeTable& whole) {
     const OutputTable& table = whole.table;
     prepare_hdf5();
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path);
-    // Parallel file systems often have no locks, and nobody else knows this file.
+    // No locks: parallel file systems often have none, and no other process uses this file.
     checked_hdf5(H5Pset_file_locking(access, false, true), path);
     Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, path);
     Hdf5Handle group(H5Gcreate2(file, table.name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),

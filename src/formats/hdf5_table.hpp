@@ -1,15 +1,17 @@
-// One output table as an HDF5 file, by columns: a group of the table's name, in it a dataset a column,
-// all of one length. Readers load single columns, with their types, without a line of parsing.
+// An output table as an HDF5 file, by columns. A group has the name of the table and contains one
+// dataset for each column, all of the same length. Readers load single columns, with their types,
+// without parsing.
 //
 //     roads.h5
-//       /roads                 attributes: columns (their order), model, seed, digest, commit, version
-//         /roads/hour          int64     integers; uint64 where one is beyond 2^63
-//         /roads/density       float64   real numbers, integers among them, NaN where a cell is empty
-//         /roads/motorway      UTF-8     texts of any length, and whatever else stands among them
+//       /roads             attributes: columns (their order), model, seed, digest, commit, version
+//         /roads/hour      int64     integers; uint64 if one is at least 2^63
+//         /roads/density   float64   real numbers, also mixed with integers; NaN for an empty cell
+//         /roads/motorway  UTF-8     texts of any length, also mixed with other values
 //
-// It is made of the CSV file when the run is over, and not while it goes on: HDF5 has no way to keep a
-// file readable at every moment at which its writer may be killed, and a CSV file is just that. So the
-// memory is some MiB whatever the table has, and the types are known before the first value.
+// The file is made from the CSV file after the run, not during the run: a CSV file is readable
+// whenever its writer is killed, but an HDF5 file is not. In addition, the conversion takes only
+// some MiB of memory whatever the size of the table, and the types are known before the first value
+// is written.
 #pragma once
 
 #include <string>
@@ -18,10 +20,10 @@
 
 namespace nw {
 
-// OutputFormat::refusal: why HDF5 cannot have the names of the table.
+// OutputFormat::refusal: the reason why HDF5 cannot store the names of the table.
 std::string hdf5_refusal(const OutputTable& table);
 
-// As OutputFormat::write.
+// OutputFormat::write.
 void write_hdf5_table(const std::string& path, const WholeTable& table);
 
 }  // namespace nw

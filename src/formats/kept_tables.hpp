@@ -1,4 +1,5 @@
-// The tables of one run in the formats that the user chose, before the run and after it.
+// The tables of a run in the formats that the user chose: checks before the run, and conversion
+// after it.
 #pragma once
 
 #include <string>
@@ -16,19 +17,20 @@ struct KeptTables {
     const std::string& directory;  // empty: no output
     const FormatChoice& choice;
 
-    // All that the run makes, with CSV on the way to other formats.
+    // All files that the run creates, including the CSV files from which other formats are made.
     std::vector<std::string> files() const;
 
-    // Finds out before the run whether the files can be made, by the model's names and the folder.
-    // Throws SetupError.
+    // Checks before the run whether the files can be created: the model's names, and the output
+    // folder. Throws SetupError.
     void check() const;
 
-    // Makes DIR/<table><ending> of each DIR/<table>.csv, whole or not at all. Throws MachineError.
+    // Makes DIR/<table><ending> from each DIR/<table>.csv. A file is either complete or missing.
+    // Throws MachineError.
     void make(const ColumnKinds& kinds, const TableOrigin& origin) const;
 
-    // Removes the CSV files where only others were asked for. A run that is killed before goes on from
-    // its checkpoint with them, so they go when it can be seen to be over: after all else is on the
-    // disk. Throws MachineError.
+    // Removes the CSV files if the user chose only other formats. Requires: all other results are
+    // on the disk, so that the run is recognizably over. A run that is killed earlier needs the CSV
+    // files to continue from its checkpoint. Throws MachineError.
     void remove_unwanted_csv() const;
 };
 

@@ -1,12 +1,12 @@
-// What the tables of a run are kept as when it is over: --output-format.
+// The file formats in which the tables of a run are kept (--output-format).
 //
-// While a run goes on its tables are CSV (csv_tables.hpp). When it is over, each other format that the
-// user chose is made of them, a table at a time, and then CSV goes, if it was not chosen. So a format has
-// to read and write tables that are whole, and nothing else: killed runs, several ranks and restarts are
-// not its business.
+// During the run, the tables are CSV files (csv_tables.hpp). After the run, each table is converted
+// to each other format that the user chose. Then the CSV files are removed, if CSV was not chosen.
+// So a format only has to convert complete tables: killed runs, several ranks and restarts do not
+// concern it.
 //
-// A new one is an OutputFormat in a file of its own in this room, as hdf5_table.hpp has it, and a line in
-// the table of output_format.cpp.
+// To add a format, write its functions in a new file of this folder, like hdf5_table.hpp, and add
+// an OutputFormat and the choices with it to output_format.cpp.
 #pragma once
 
 #include <cstdint>
@@ -19,35 +19,36 @@
 
 namespace nw {
 
-// What a table says of the run that it comes from.
+// Facts about the run, which are stored with a table.
 struct TableOrigin {
     std::string model;
     std::uint64_t seed = 0;
     std::string digest;
 };
 
-// A table that is whole, to be made into another file.
+// A complete table, which is to be converted.
 struct WholeTable {
     const OutputTable& table;
-    std::string csv_path;  // to be read with CsvRows; the first row has the columns' names
+    std::string csv_path;             // CsvRows reads it; the first row has the columns' names
     std::vector<std::uint8_t> kinds;  // of the columns, each a sum of KindSeen (column_kinds.hpp)
     const TableOrigin& origin;
 };
 
 struct OutputFormat {
-    std::string_view ending;  // of its files, with the dot
+    std::string_view ending;  // of the format's files, with the dot
 
-    // Why a table cannot have these names, in words; empty if it can.
+    // Returns the reason why the format cannot store a table with these names; empty if it can.
     std::string (*refusal)(const OutputTable& table);
 
-    // Writes the file at `path`, which has no other reader or writer, and gets its own name when it is
-    // complete. Throws MachineError; the file is then useless. Null: CSV, which is there.
+    // Writes the file at `path`. No other code reads or writes this file; it gets its final name
+    // when it is complete. Throws MachineError; the file is then useless. Null: CSV, which needs no
+    // conversion.
     void (*write)(const std::string& path, const WholeTable& table);
 
     constexpr bool is_csv() const noexcept { return write == nullptr; }
 };
 
-// What can be chosen, by its word. The first is the default.
+// A value of --output-format. The first is the default.
 struct FormatChoice {
     std::string_view word;
     std::vector<const OutputFormat*> formats;

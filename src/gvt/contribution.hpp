@@ -1,6 +1,6 @@
-// What a worker lays down at its cut and a rank hands to the reduction: everything that must be
-// known of all workers at one consistent cut. Combined by combine(), which is associative and
-// commutative, over workers first and over ranks then (net/counted_reduction.hpp).
+// The values that a worker contributes to a GVT round at its cut, and that the reduction combines.
+// All of them belong to one consistent cut. combine() is associative and commutative. It is applied
+// first to the workers of a rank and then to the ranks (net/counted_reduction.hpp).
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace nw {
 
-// What was sent in some epochs and may still be on its way.
+// The messages that were sent in some epochs. They may still be in flight.
 struct Transit {
-    EventBound min{};           // of all that was sent
-    std::int64_t messages = 0;  // sent − received; a worker's own may be negative
+    EventBound min{};           // of the sent messages
+    std::int64_t messages = 0;  // sent − received; may be negative for one worker
 
     void combine(const Transit& other) noexcept {
         min = std::min(min, other.min);
@@ -24,48 +24,55 @@ struct Transit {
     }
 };
 
-// GVT rounds are counted modulo 2^32, and so are the epochs between them. Not from 0: this way every
-// run wraps, and no test has to wait for it.
+// GVT rounds and epochs are counted modulo 2^32. The first is not 0, so that every run passes the
+// wrap, also in tests.
 inline constexpr std::uint32_t first_round = 0u - 32;
 
 struct Contribution {
-    EventBound m0;  // min of the smallest pending event and of what was sent this epoch
-    // Epochs closed before this one: up to a certain one, and all after it. The newer become the
-    // older once those are empty.
+    EventBound m0;  // minimum of the smallest pending event and of the messages sent in this epoch
+    // The epochs that were closed before this cut, in two sets. When no message of the older set is
+    // in flight, the newer set becomes the older (docs/gvt.md).
     Transit older;
     Transit newer;
-    // Min of the events whose handlers were interrupted: they stand in their LPs' histories, and are
-    // run again when nothing can come before them any more.
+    // Minimum of the deferred events. They are in their LPs' histories, and run again when no other
+    // event can precede them any more.
     EventBound put_aside;
-    VirtualTime lead = 0;  // largest time executed
-    // Running totals of the worker, but for what a pause takes back, which says nothing.
+    VirtualTime lead = 0;  // time of the latest executed event
+    // Totals of the worker since the start. Events that a pause undoes are not counted in
+    // `executed` and `rolled_back`, because they do not show how well the window fits.
     std::uint64_t executed = 0;
     std::uint64_t rolled_back = 0;
     std::uint64_t committed = 0;
     std::uint64_t resident_bytes = 0;  // of the rank, from one of its workers; 0 from the others
-    std::uint64_t clock_ns = 0;   // of the run's first worker, but for pauses; 0 from the others
-    std::uint64_t not_ended = 0;  // LPs whose can_end() has not been true yet (see EndCondition)
-    EventKey end_key{-1.0, 0, 0, 0};    // the latest event at which an LP first let the run end
-    std::uint64_t sent_beyond_end = 0;  // events scheduled at or after --until so far
-    std::uint64_t stop = 0;             // a signal number, if the user wants an orderly end
-    std::uint64_t save = 0;             // 1 if the run is to be saved now (--checkpoint)
-    std::uint64_t move = 0;             // 1 if groups are to move between ranks now
-    // Once the worker has learnt of such a request: a bound beyond every event that it has executed irrevocably.
+    // Wall time without pauses, from the run's first worker; 0 from the others.
+    std::uint64_t clock_ns = 0;
+    std::uint64_t not_ended = 0;  // LPs whose can_end() has not returned true yet (see Ending)
+    // The latest of the events at which an LP first allowed the end.
+    EventKey end_key{-1.0, 0, 0, 0};
+    std::uint64_t sent_beyond_end = 0;  // events scheduled so far at --until or later
+    std::uint64_t stop = 0;  // a signal number if the user requests an orderly end, else 0
+    std::uint64_t save = 0;  // 1 if the run is to be saved now (--checkpoint)
+    std::uint64_t move = 0;  // 1 if groups are to move between ranks now
+    // A bound beyond all events that the worker has executed irrevocably. Valid after the worker
+    // has learned of one of these three requests.
     EventBound irrevocable_before{0};
-    // 1 if the run may stand still between two generations of one time.
+    // 1 if the run may stop between two generations of one time.
     std::uint64_t splits_time = 0;
-    // The earliest event of the rank that has failed and is final. An infinite time: no event has failed.
+    // The earliest event of the rank that is final and has failed. The time is infinite if there is
+    // none.
     EventKey failed_at{time_infinity, 0, 0, 0};
-    // Of a rank, from one of its workers: nanoseconds of committed work a second of a worker, and the same
-    // of the rank that has most.
+    // Committed work, in nanoseconds per second and worker: the sum over the ranks, and the maximum
+    // over the ranks. Contributed by one worker of each rank.
     std::uint64_t load = 0;
     std::uint64_t load_most = 0;
-    std::uint32_t events_ahead = UINT32_MAX;  // uncommitted ones that memory allows a worker
+    // Maximum number of uncommitted events of a worker that memory allows.
+    std::uint32_t events_ahead = UINT32_MAX;
 
     bool failed() const noexcept { return failed_at.time != time_infinity; }
-    // GVT, once all workers' are combined: nothing below it can be executed or rolled back any more.
+    // Returns GVT. Requires: the contributions of all workers have been combined.
     EventBound gvt() const noexcept { return std::min(gvt_of_others(), put_aside); }
-    // The same but for what was put aside. What was put aside below it is certain.
+    // GVT without the deferred events. A deferred event at `put_aside` is irrevocable if put_aside
+    // is below this bound.
     EventBound gvt_of_others() const noexcept {
         EventBound bound = m0;
         for (const Transit& epochs : {older, newer})

@@ -1,8 +1,8 @@
-// A worker's half of the GVT algorithm: message counts and minima by epoch (docs/gvt.md; checked as
-// src/gvt/egvt.pml). A message is an event or anti-message that leaves the worker; it is counted
-// before it is published and carries the sender's epoch.
+// A worker's part of the GVT algorithm: message counts and minima by epoch (docs/gvt.md; the model
+// src/gvt/egvt.pml checks it). A message is an event or anti-message that leaves the worker. It is
+// counted before it is published, and carries the epoch of its sender as its stamp.
 //
-// Owner: the worker. No atomics here.
+// Thread: the owning worker. There are no atomics.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class EpochCounts {
     std::uint32_t epoch() const noexcept { return epoch_; }
     std::uint32_t seen() const noexcept { return seen_; }
 
-    // Returns the stamp that the message must carry.
+    // Counts a message. Returns the stamp that the message must carry.
     std::uint32_t send(const EventBound& event) noexcept {
         ++current_.messages;
         current_.min = std::min(current_.min, event);
@@ -39,9 +39,10 @@ class EpochCounts {
         }
     }
 
-    // The result of the round this worker contributed to last. The newer epochs become older ones
-    // when all messages of those have arrived: so no minimum waits for messages that were sent after
-    // it was taken, and GVT gets on though something is always in flight.
+    // Reads the result of the last round that this worker contributed to. The newer set of epochs
+    // becomes the older set when all messages of the older set have arrived. So the older set's
+    // minimum does not include messages that were sent later, and GVT advances although some
+    // message is always in flight.
     void learn(const Contribution& sums) noexcept {
         ++seen_;
         if (sums.newer.messages == 0) newer_.min = {};
@@ -54,8 +55,8 @@ class EpochCounts {
         older_end_ = seen_;
     }
 
-    // The cut: closes the epoch and fills the parts of the contribution that GVT needs.
-    // Requires: epoch() == seen(), all mail of this epoch published.
+    // Makes the cut: closes the epoch, and sets the fields of the contribution from which GVT is
+    // computed. Requires: epoch() == seen(), and all mail of this epoch is published.
     void cut(const EventBound& smallest_pending, Contribution& out) {
         NW_CHECK(epoch_ == seen_);
         out.m0 = std::min(smallest_pending, current_.min);
@@ -68,8 +69,8 @@ class EpochCounts {
         ++epoch_;
     }
 
-    // Everything this worker sent minus everything it received; the sum over all workers is 0 when
-    // nothing is in flight.
+    // Messages that this worker has sent minus messages that it has received. The sum over all
+    // workers is 0 if nothing is in flight.
     std::int64_t balance() const noexcept {
         return settled_ + older_.messages + newer_.messages + current_.messages + next_messages_;
     }
@@ -77,22 +78,22 @@ class EpochCounts {
     void validate() const {
         NW_CHECK(epoch_ - seen_ <= 1);
         NW_CHECK(static_cast<std::int32_t>(seen_ - older_end_) >= 0);
-        NW_CHECK(next_messages_ <= 0);  // nobody sends there yet
+        NW_CHECK(next_messages_ <= 0);  // it sends no messages in the next epoch
         NW_CHECK(epoch_ != seen_ || closed_min_ == EventBound());
     }
 
   private:
-    std::uint32_t epoch_ = first_round;  // rounds this worker has cut
-    std::uint32_t seen_ =
-        first_round;  // rounds whose result it has learnt; epoch_ - 1 ≤ seen_ ≤ epoch_
-    // Sent minus received, and the minimum of what was sent, by the stamp's epoch.
-    Transit older_;          // below older_end_
-    Transit newer_;          // from there to what is closed; the last minimum stands apart:
-    EventBound closed_min_;  // of the epoch closed at the cut whose result is not known yet
-    Transit current_;        // in it
-    std::int64_t next_messages_ = 0;  // one ahead; what is sent there is still to come
+    std::uint32_t epoch_ = first_round;  // rounds that this worker has cut
+    std::uint32_t seen_ = first_round;  // results that it has read; epoch_ - 1 ≤ seen_ ≤ epoch_
+    // Sent minus received messages, and the minimum of the sent messages, by stamp.
+    Transit older_;          // stamps below older_end_
+    Transit newer_;          // later closed epochs; closed_min_ is not included in its minimum
+    EventBound closed_min_;  // of the epoch whose round has no result yet
+    Transit current_;        // the open epoch
+    // The next epoch: minus the number of received messages. No message is sent in it yet.
+    std::int64_t next_messages_ = 0;
     std::uint32_t older_end_ = first_round;
-    std::int64_t settled_ = 0;  // of all before: over all workers it is 0
+    std::int64_t settled_ = 0;  // all epochs before the older set; the sum over all workers is 0
 };
 
 }  // namespace nw

@@ -44,7 +44,7 @@ void GvtRounds::step(Clock::time_point now) {
         reduction_.begin(slots_);
         reducing_since_ = now;
     }
-    if (!reduction_.poll(done)) return;  // the epoch that was cut
+    if (!reduction_.poll(done)) return;  // `done` is the epoch that was cut
     last_took_ = now - reducing_since_;
     publish(reduction_.result(), now);
 }

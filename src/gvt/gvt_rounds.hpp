@@ -1,9 +1,9 @@
-// A rank's half of the GVT algorithm: opens rounds, gathers its workers' cuts, reduces them over the
-// ranks, publishes the result (docs/gvt.md). No worker waits in it: a round is advanced a step at a
-// time by whichever worker holds the rank's net role.
+// A rank's part of the GVT algorithm: opens rounds, collects the cuts of the rank's workers,
+// reduces them over the ranks and publishes the result (docs/gvt.md). No worker waits here: the
+// worker that holds the rank's net role advances the round step by step.
 //
-//     opened == done           no round under way
-//     opened == done + 1       workers cut, each in its own time; then one reduction
+//     opened == done           no round is open
+//     opened == done + 1       each worker makes its cut in its own turn; then one reduction
 //     seen(worker) ≤ done ≤ opened ≤ seen(worker) + 1
 #pragma once
 
@@ -19,14 +19,16 @@
 
 namespace nw {
 
-// What a finished round says. Written by the holder of the net role before `done` is published, read
-// by workers after they saw `done`; stable until all of them have cut the next round.
+// The result of a round. The holder of the net role writes it before it publishes `done`. Workers
+// read it after they have read `done`. It does not change until all workers have cut the next
+// round.
 struct GvtResult {
     VirtualTime gvt = 0;
-    std::uint32_t generation = 0;  // of the earliest event at GVT
-    bool quiesced = true;          // nothing of the epochs before the cut was in flight
+    std::uint32_t generation = 0;  // GVT is the pair (gvt, generation)
+    bool quiesced = true;          // no message of the epochs closed before the cut was in flight
     VirtualTime window = time_infinity;
-    std::uint32_t generations = 1;  // how many may run, at GVT itself beyond `generation`
+    // Number of generations that may be executed: beyond GVT from 0, at GVT from `generation`.
+    std::uint32_t generations = 1;
     Contribution sums;
 
     EventBound bound() const noexcept { return {gvt, generation}; }
@@ -38,7 +40,8 @@ class GvtRounds {
 
     using Part = CountedReduction<Contribution>::Part;
 
-    // `arrivals`: a result is known on a rank only when what was sent to it before the cuts has arrived.
+    // `arrivals`: a rank publishes a result only when it has received all batches that were sent to
+    // it before the cuts.
     GvtRounds(Transport& transport, std::uint32_t workers, double interval_ms, WindowControl window,
               bool arrivals);
 
@@ -47,49 +50,53 @@ class GvtRounds {
     std::uint32_t done() const noexcept { return done_.load(std::memory_order_acquire); }
     const GvtResult& result() const noexcept { return result_; }
 
-    // A worker that has nothing to do before the next result asks for it now.
+    // Called by a worker that has nothing to do before the next result: requests a round now.
     void want_round() noexcept { raise(wanted_); }
-    // A worker that has executed much since the last round asks for the next one, when that costs little: not
-    // before so much time has passed that reductions over the ranks take a fifth of it.
+    // Called by a worker that has executed many events since the last round: requests a round when
+    // it is cheap. That is when the time since the last round is at least four times the duration
+    // of its reduction, so that reductions take at most a fifth of the time.
     void suggest_round() noexcept { raise(suggested_); }
 
-    // Thread: worker w, once a round, after it filled slot(w).
+    // Thread: worker w, once per round, after it has filled slot(w).
     Part& slot(std::uint32_t worker) noexcept { return slots_[worker]; }
     void arrive(std::uint32_t worker) noexcept {
         slots_[worker].arrivals.fetch_add(1, std::memory_order_relaxed);
         arrived_.fetch_add(1);
     }
 
-    // Thread: a worker that has cut the open round. Whether it is to take a turn: for the result, or
-    // because it may have been the last to cut.
+    // Thread: a worker that has cut the open round. Returns whether the worker should take a turn:
+    // the result is there, or all workers have cut, so that a reduction can be started.
     bool calls_for(std::uint32_t seen) const noexcept {
         return done_.load() != seen || arrived_.load() == workers_;
     }
 
-    // Thread: the holder of the net role. All ranks have contributed, and batches for this one are under way.
+    // Thread: the holder of the net role. Returns whether all ranks have contributed, and batches
+    // for this rank have not arrived yet.
     bool is_receiving() const noexcept { return reduction_.is_receiving(); }
 
-    // Thread: the holder of the net role. Whether all workers have cut the round that is open and
-    // step() will now reduce it: until then, none of them learns its result.
+    // Thread: the holder of the net role. Returns whether all workers have cut the open round, and
+    // the next step() starts its reduction. Before that, no worker can read its result.
     bool gathered() const noexcept {
         return !reduction_.is_under_way() && opened() != done_.load(std::memory_order_relaxed) &&
                arrived_.load(std::memory_order_acquire) == workers_;  // pairs with arrive()
     }
 
-    // Thread: the holder of the net role. When the last round was opened.
+    // Thread: the holder of the net role. Returns when the last round was opened.
     Clock::time_point opened_at() const noexcept { return opened_at_; }
 
-    // Thread: the holder of the net role. A batch has come that was sent in that epoch.
+    // Thread: the holder of the net role. Counts a received batch that was sent in this epoch.
     void receive(std::uint32_t epoch) noexcept { reduction_.receive(epoch); }
 
-    // Thread: the holder of the net role. Cost: a few loads when nothing is due.
+    // Thread: the holder of the net role. Cost: a few loads if there is nothing to do.
     void step(Clock::time_point now);
 
-    // Nobody could cut: the watchdog's patience begins anew. Thread: the holder of the net role.
+    // Restarts the watchdog's patience after a time in which no worker could cut. Thread: the
+    // holder of the net role.
     void restart_watchdog(Clock::time_point now) noexcept { opened_at_ = now; }
 
-    // The watchdog's words about a round that does not end, once a round: who has not cut, or that
-    // other ranks are waited for, and what was in flight. Empty while the round is young.
+    // Returns the watchdog's message about a round that takes longer than `patience`, once per
+    // round. The message names the workers that have not cut, or reports what has not arrived
+    // from other ranks. Empty if the round is younger.
     std::string overdue(Clock::time_point now, std::chrono::duration<double> patience);
 
   private:
@@ -100,12 +107,12 @@ class GvtRounds {
     void publish(const Contribution& sums, Clock::time_point now);
 
     struct alignas(64) Slot : Part {
-        std::atomic<std::uint32_t> arrivals{first_round};  // rounds this worker has cut
+        std::atomic<std::uint32_t> arrivals{first_round};  // rounds that this worker has cut
     };
 
     Transport& transport_;
     std::uint32_t workers_;
-    CountedReduction<Contribution> reduction_;  // the net role's
+    CountedReduction<Contribution> reduction_;  // used by the holder of the net role
     std::chrono::nanoseconds interval_;
     WindowControl window_;
 
@@ -116,12 +123,12 @@ class GvtRounds {
     std::atomic<bool> wanted_{false};
     std::atomic<bool> suggested_{false};
     std::vector<Slot> slots_;
-    // The net role's own.
+    // Used by the holder of the net role.
     Clock::time_point last_done_ = Clock::now();
     Clock::time_point opened_at_ = Clock::now();
     Clock::time_point reducing_since_{};
-    Clock::duration last_took_{};                // the last reduction
-    std::uint32_t overdue_round_ = first_round;  // the last that was complained about
+    Clock::duration last_took_{};                // duration of the last reduction
+    std::uint32_t overdue_round_ = first_round;  // the last round that was reported
 };
 
 }  // namespace nw

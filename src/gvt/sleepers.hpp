@@ -1,4 +1,5 @@
-// Workers that have nothing to do and give their cores away until another one has something for them.
+// Blocks workers that have nothing to do, so that other threads can use their cores, and wakes
+// them.
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,9 @@ class Sleepers {
   public:
     using Time = std::chrono::milliseconds;
 
-    // A sleeper wakes up by itself after `longest`, since the watchdog speaks from its turns. `network`: worker 0 keeps
-    // it, and sleeps only as long as nothing can come there (Transport::sleep).
+    // A sleeping worker wakes up after `longest` at the latest, because its turns also run the
+    // watchdog. `network`: worker 0 serves the network. It then sleeps in Transport::sleep(), and
+    // only if the transport can wake it.
     explicit Sleepers(std::uint32_t workers, Transport* network = nullptr, Time longest = Time(20))
         : network_(network), longest_(longest), beds_(workers) {}
 
@@ -27,26 +29,26 @@ class Sleepers {
         return !keeps_network(w) || network_->can_sleep();
     }
 
-    // Thread: worker w, which may sleep. Until wake(w), or wake_for() an event before `horizon`; has_work() as in
-    // Bell. Returns whether there is a reason to be awake but the time.
+    // Thread: worker w. Requires: may_sleep(w). Sleeps until wake(w), or wake_for() with a time
+    // before `horizon`; has_work() as in Bell. Returns false if only the time has elapsed.
     template <class HasWork>
     bool sleep(std::uint32_t w, VirtualTime horizon, HasWork&& has_work) {
         if (keeps_network(w)) return network_->sleep(has_work);
         Bed& bed = beds_[w];
-        bed.horizon.store(horizon, std::memory_order_relaxed);  // before it is seen asleep
+        bed.horizon.store(horizon, std::memory_order_relaxed);  // before `asleep` is set
         return bed.bell.sleep(longest_, has_work);
     }
 
-    // Thread: any, after it has made known what worker w is to see.
+    // Thread: any, after it has published its work for worker w.
     void wake(std::uint32_t w) {
         if (keeps_network(w))
             network_->wake();
         else
             beds_[w].bell.ring();
     }
-    // The same, when there is mail for it. What it may not execute yet is no reason to wake it: it will be
-    // woken with the new GVT before. (A switch to another thread and back takes as long as a hundred events.)
-    // Where several threads send to one group at once, it may also sleep until then.
+    // Wakes worker w for mail with this time, unless the worker may not execute it yet. In this
+    // case, the GVT round that extends the worker's horizon wakes it. (A switch to another thread
+    // and back takes as long as a hundred events.)
     void wake_for(std::uint32_t w, VirtualTime time) {
         if (keeps_network(w)) return wake(w);
         Bed& bed = beds_[w];

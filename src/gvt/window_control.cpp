@@ -5,28 +5,31 @@
 namespace nw {
 namespace {
 
-// A judgement needs this many executed events to mean something.
+// Minimum number of executed events in a judgment.
 constexpr std::uint64_t judged_events = 256;
 
-// A window holds about so many events at least: two batches of a worker, but no more than two for each LP. With
-// 8 LPs and no lookahead 256 are many times what there is to do at once, and twenty events were rolled back
-// for each that stayed; and where workers wait for cores, 16 starve those with much to do.
+// Minimum number of events in a window: two per LP, but at least window_events_min and at most
+// window_events_max, which is two batches of a worker. With 8 LPs and no lookahead, a minimum of
+// 256 is many times the available work, and twenty events were rolled back for each committed
+// event. With a minimum of 16, workers that wait for cores starve if they have much to do.
 constexpr double window_events_max = 256;
 constexpr double window_events_min = 16;
 
-// How dense events lie is not known from the first few that are committed: those that are safe are before all that
-// lie between them.
+// Number of committed events after which the density of events is estimated. The first commits give
+// a wrong density: safe events are committed before earlier events that lie between them.
 constexpr std::uint64_t density_events = 64;
 
-// And so many at most for each worker, what it executes in ten milliseconds at 6.5 million a second: with small states some
-// 10 MiB of past. But two for each LP, whose past then takes about what the LPs themselves take.
+// Maximum number of events in a window. Per worker: the events that it executes in ten
+// milliseconds, at 6.5 million per second. With small states, their histories take about 10 MiB. Or
+// two per LP, if that is more: the LPs' histories then take about as much memory as the LPs
+// themselves.
 constexpr double worker_events_most = 65'536;
 constexpr double lp_events_most = 2;
 
 constexpr double efficiency_low = 0.96;
 constexpr double efficiency_high = 0.98;
 constexpr double growth = 1.25;
-constexpr double used_share = 0.5;  // of a width that may grow
+constexpr double used_share = 0.5;  // of a width, which must be used before the width grows
 
 constexpr double smoothing = 0.1;
 
@@ -36,7 +39,7 @@ double least_window_events(std::uint32_t lps) noexcept {
     return std::clamp(2.0 * lps, window_events_min, window_events_max);
 }
 
-// Executed and neither final nor undone.
+// Events that were executed and are neither final nor undone.
 std::uint64_t uncommitted(const Contribution& sums) noexcept {
     return sums.executed - sums.rolled_back - sums.committed;
 }
@@ -89,8 +92,8 @@ void WindowControl::judge_width(VirtualTime gvt, const Contribution& sums) noexc
     const std::uint64_t executed = width_span_.executed(sums);
     auto undone = static_cast<double>(width_span_.rolled_back(sums));
     if (gvt < judged_from_) {
-        // What is rolled back now may have been executed under another width, but no more of it than there
-        // was.
+        // Some of these events may have been executed under another width, but at most as many as
+        // were uncommitted when this width was set.
         undone -= static_cast<double>(uncommitted_);
         if (undone < 0.5 * static_cast<double>(executed)) return;
     }
@@ -111,7 +114,8 @@ void WindowControl::steer_generations(double efficiency) noexcept {
 }
 
 void WindowControl::steer_width(double efficiency) noexcept {
-    // Until the first judgement there is no window; it starts from how far the leaders have been.
+    // There is no window until the first judgment. It then starts with the distance of the furthest
+    // worker.
     if (width_ == time_infinity) width_ = used_;
     const double room = most_events_ / std::max(1.0, static_cast<double>(held_));
     if (efficiency < efficiency_low) {
@@ -121,7 +125,8 @@ void WindowControl::steer_width(double efficiency) noexcept {
     } else if (efficiency > efficiency_high && used_ >= used_share * width_ && room >= growth) {
         width_ *= growth;
     }
-    // A width of 0 is legal, events at GVT always run, and must be left again.
+    // The width may not stay 0. (A width of 0 is allowed, because events at GVT are always
+    // executed.)
     const VirtualTime least = committed_ >= density_events
                                   ? least_events_ * advance_mean_ / committed_mean_
                                   : advance_mean_;

@@ -1,25 +1,30 @@
-// How far beyond GVT workers may run. Too far wastes work on what will be rolled back (a peer that
-// is descheduled for a time slice costs 10–20× without a bound); too near leaves cores idle.
+// Decides how far beyond GVT workers may execute. If they execute too far, the work is rolled back:
+// without a bound, a run takes 10–20 times as long if a worker is descheduled for a time slice. If
+// they execute too little ahead, cores are idle.
 //
-// Driven by efficiency, the share of executed events that were not rolled back, from sums that all ranks
-// see alike. A width is judged when GVT has passed everything that was executed before it stood, or as
-// soon as more than half of what was executed since must have been rolled back:
-//     below .96 → W · max(¼, efficiency²)      above .98, and the workers have used it → W · 1.25
-// The best fixed width mostly lies at an efficiency between .93 and .99, for 2 to 8 workers on two cores
-// with and without foreign processes beside them (docs/decisions/0021). What the
-// width does not follow is the advance of GVT: where workers wait for cores GVT advances by the width a
-// round, and a width that follows it never grows again.
+// The window follows the efficiency, the share of executed events that were not rolled back. The
+// sums are equal on all ranks. A width W is judged when GVT has passed all events that were
+// executed before W was set. It is judged earlier if more events have been rolled back since then
+// than were uncommitted at that time, and the excess is at least half of the events executed since.
+//     below .96: W · max(¼, efficiency²)      above .98, if workers have used half of W: W · 1.25
+// The best fixed width is mostly one with an efficiency between .93 and .99, for 2 to 8 workers on
+// two cores, with and without other processes beside them (docs/decisions/0021). The width does not
+// follow the advance of GVT: if workers wait for cores, GVT advances by W per round, and a width
+// that follows it never grows again.
 //
-// Efficiency does not bound it everywhere: where workers send each other little, one that has got ahead while
-// another waited for a core stays ahead, by the whole width, and nothing is rolled back. Wider is then no faster, and
-// takes memory. So it grows only until it holds 65,536 events for each worker, or two for each LP.
+// The efficiency is not always a bound. If workers send each other few events, a worker that has
+// executed ahead while another one waited for a core stays ahead by W, and nothing is rolled back.
+// A wider window is then no faster and takes memory. Therefore W grows only as long as workers hold
+// at most 65,536 uncommitted events per worker, or two per LP if that is more. It shrinks if they
+// hold more.
 //
-// Where the model has a lookahead, a window that ends with it is tried in turn with that (window_trials.hpp).
+// If the model has a lookahead, this window alternates in trials with a window that ends at the
+// lookahead (window_trials.hpp).
 //
-// A width in time cannot hold back a chain of zero delays. Events are therefore bounded in generations
-// as well, by efficiency, too, and in every mode: a chain that was cancelled runs ahead of its
-// anti-messages by some hops, and would do so for ever where it comes back to LPs whose random counters
-// those have just reset.
+// A width in time does not bound a chain of zero delays. So the number of generations is bounded,
+// too, also by efficiency, and in every mode. A canceled chain is some hops ahead of its
+// anti-messages. If it returns to LPs whose random counters these anti-messages have just restored,
+// it could stay ahead of them without end.
 //
 // Thread: the holder of the net role.
 #pragma once
@@ -37,8 +42,8 @@ class WindowControl {
   public:
     static WindowControl off() { return {false, time_infinity, 0, 0, 0}; }
     static WindowControl fixed(VirtualTime width) { return {false, width, 0, 0, 0}; }
-    // `lps`: of the model; `workers`: of all ranks. `lookahead`: the model's, or 0 where it makes no difference whether
-    // a window ends with it.
+    // `lps`: of the model. `workers`: of all ranks. `lookahead`: the model's, or 0 if a window that
+    // ends at the lookahead has no advantage.
     static WindowControl automatic(VirtualTime lookahead, std::uint32_t lps,
                                    std::uint64_t workers) {
         return {true, time_infinity, lookahead, lps, workers};
@@ -47,9 +52,11 @@ class WindowControl {
     VirtualTime width() const noexcept { return trials_.within_lookahead() ? lookahead_ : width_; }
     std::uint32_t generations() const noexcept { return generations_; }
 
-    // The run continues from a checkpoint at that GVT, from which the first advance is measured.
+    // Called if the run continues from a checkpoint at this GVT: the first advance is measured from
+    // there.
     void begin_at(VirtualTime gvt) noexcept { gvt_ = gvt; }
-    // After each GVT round. `sums.executed`, `rolled_back` and `committed` are running totals.
+    // Called after each GVT round. `sums.executed`, `rolled_back` and `committed` are totals since
+    // the start.
     void update(VirtualTime gvt, const Contribution& sums) noexcept;
 
   private:
@@ -60,7 +67,7 @@ class WindowControl {
     void steer_width(double efficiency) noexcept;
     void steer_generations(double efficiency) noexcept;
 
-    bool adaptive_;  // the width; the generations always are
+    bool adaptive_;  // whether the width adapts; the generations always do
     VirtualTime width_;
     VirtualTime lookahead_;
     double least_events_;
@@ -68,16 +75,16 @@ class WindowControl {
     WindowTrials trials_;
     std::uint32_t generations_ = 64;
     VirtualTime gvt_ = 0;
-    // Means a round; their ratio is the density of events in virtual time.
+    // Means per round. committed_mean_ / advance_mean_ is the density of events in virtual time.
     VirtualTime advance_mean_ = 0;
     double committed_mean_ = 0;
     std::uint64_t committed_ = 0;
-    VirtualTime judged_from_ = 0;    // what had been executed at the last judgement lay before this
-    std::uint64_t uncommitted_ = 0;  // at that judgement
-    // Since then:
-    VirtualTime used_ = 0;    // how far beyond GVT workers have been
-    std::uint64_t held_ = 0;  // uncommitted events, at most
-    // Events since the last decision about each.
+    VirtualTime judged_from_ = 0;    // lead at the last judgment
+    std::uint64_t uncommitted_ = 0;  // uncommitted events at the last judgment
+    // Since the last judgment:
+    VirtualTime used_ = 0;    // maximum distance of a worker from GVT
+    std::uint64_t held_ = 0;  // maximum number of uncommitted events
+    // Events since the last decision: about the width, and about the generations.
     class Span {
       public:
         explicit Span(const Contribution& sums) noexcept

@@ -5,19 +5,22 @@
 namespace nw {
 namespace {
 
-// Two time slices of a kernel that shares a core between two threads: shorter ones measure who had the core.
+// Minimum duration of a trial: two time slices of a kernel that shares a core between two threads.
+// A shorter trial would measure which thread had the core.
 constexpr std::uint64_t trial_ns = 10'000'000;
-// With slow events until so many are committed, but no longer than ten times that.
+// A trial continues until this number of events is committed, but at most for ten times trial_ns.
 constexpr std::uint64_t trial_events = 256;
 
-// The loser costs a trial once in so many trials' time, and in twice as many after each time it has lost again.
+// The winner of a trial is kept for this number of times the trial's duration. The time doubles
+// with each further trial that it wins, at most wins_max times.
 constexpr std::uint64_t stay_trials = 16;
 constexpr std::uint32_t wins_max = 4;
 
-// What was executed far ahead under a wide window is final only when GVT has come there, by steps of a lookahead.
+// Maximum duration of the settling phase, in units of trial_ns. Events that were executed far ahead
+// under a wide window become final only as GVT advances to them, in steps of the lookahead.
 constexpr std::uint64_t settling_trials = 10;
 
-// Less is not worth the change, and mostly chance.
+// A smaller gain is not worth the change, and may be chance.
 constexpr double gain_min = 1.02;
 
 }  // namespace
@@ -68,7 +71,8 @@ bool WindowTrials::update(std::uint64_t ns, std::uint64_t committed, VirtualTime
         stay_ns_ = stay_trials * away;
         return false;
     }
-    // What has won before is given up only when it loses twice in a row: somebody else may have had the core.
+    // A window that has won before is replaced only if it loses twice in a row: another program may
+    // have used the core during one trial.
     wins_ = is_better ? 0 : std::min(wins_ + 1, wins_max);
     stay_ns_ = is_better ? trial_ns : (stay_trials * away) << wins_;
     within_lookahead_ = !within_lookahead_;

@@ -1,11 +1,12 @@
-// Whether running ahead of what is certain pays, found by trying. Up to GVT plus the lookahead nothing is ever
-// rolled back, and where the engine knows that, nothing is kept for it either (worker/safe_horizon.hpp); but workers
-// wait for each other once a lookahead. Beyond it cores are busy with what may be rolled back. Which of
-// the two commits more depends on the model, on how dear its rollbacks are, and on who else uses the cores. So
-// both are measured in turn, in events committed in a second of wall time, and the better one is kept for a
-// while, the longer the more often it has won.
+// Decides by trials whether workers execute beyond the lookahead. Up to GVT plus the lookahead,
+// events are never rolled back. For those of them that are safe, no history is kept
+// (worker/safe_horizon.hpp). But workers wait for each other once per lookahead. Beyond the
+// lookahead, cores stay busy, but the work may be rolled back. Which window commits more depends on
+// the model, on the cost of its rollbacks and on other users of the cores. Therefore both windows
+// are measured in turn, in committed events per second of wall time. The better window is kept for
+// some time, and for a longer time if it wins again.
 //
-// Thread: the holder of the net role. All ranks feed it alike, and decide alike.
+// Thread: the holder of the net role. All ranks pass equal values and so make equal decisions.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +17,20 @@ namespace nw {
 
 class WindowTrials {
   public:
-    // Without trials no window ever ends with the lookahead.
+    // If `on` is false, there are no trials, and the window never ends at the lookahead.
     explicit WindowTrials(bool on) noexcept : is_on_(on), within_lookahead_(on) {}
 
-    // The window is to end with the lookahead, until update() says otherwise.
+    // Whether the window ends at the lookahead. Only update() changes it.
     bool within_lookahead() const noexcept { return within_lookahead_; }
 
-    // After each GVT round. `ns`: on a clock that is the same for all ranks; `committed`: events so far; `lead`:
-    // how far workers have been. Returns whether within_lookahead() has changed.
+    // Called after each GVT round. `ns`: a clock that is the same for all ranks. `committed`:
+    // number of events so far. `lead`: time of the latest executed event. Returns whether
+    // within_lookahead() has changed.
     bool update(std::uint64_t ns, std::uint64_t committed, VirtualTime gvt,
                 VirtualTime lead) noexcept;
 
   private:
-    // `here` is the window that was kept so far, `there` the other one.
+    // `here` is the window that is kept, `there` is the other window.
     enum class Phase : std::uint8_t {
         starting,
         staying,
@@ -43,13 +45,13 @@ class WindowTrials {
     bool is_on_;
     bool within_lookahead_;
     Phase phase_ = Phase::starting;
-    std::uint64_t left_at_ = 0;    // when the other window began to be tried
-    VirtualTime settled_at_ = 0;   // GVT, when what was executed under the other window is final
-    std::uint64_t since_ = 0;      // when it began
-    std::uint64_t committed_ = 0;  // then
+    std::uint64_t left_at_ = 0;    // when the trial of the other window began
+    VirtualTime settled_at_ = 0;   // GVT when all events of the previous window are final
+    std::uint64_t since_ = 0;      // start of the phase
+    std::uint64_t committed_ = 0;  // at the start of the phase
     std::uint64_t stay_ns_ = 0;
-    std::uint32_t wins_ = 0;  // of what is kept, one after another
-    double rate_here_ = 0;    // events in a nanosecond
+    std::uint32_t wins_ = 0;  // trials in a row that the kept window has won
+    double rate_here_ = 0;    // events per nanosecond
 };
 
 }  // namespace nw

@@ -1,4 +1,5 @@
-// The conservative engine on one rank: worker threads around WindowRank and WindowWorker, and the ending.
+// The conservative engine on one rank: the worker threads that run WindowRank and WindowWorker, and
+// the end of the run.
 
 #include <algorithm>
 #include <atomic>
@@ -44,7 +45,7 @@ class ConservativeRun final : private SavedRank {
         rethrow_failure();
         say_how_it_ended();
         run_.output.finish();
-        start_worker(run_.model);  // this thread's turn: on_end(), destructors
+        start_worker(run_.model);  // this thread calls on_end() and destructors
         if (run_.result.reason != EndReason::interrupted) {
             const LiveProgress::Unstoppable phase(run_.progress, in_on_end);
             run_on_end();
@@ -93,7 +94,7 @@ class ConservativeRun final : private SavedRank {
         });
         for (;;) {
             guarded(w, [&] { turn_until_still(*workers_[w]); });
-            barrier_.arrive_and_wait();  // nobody is executing
+            barrier_.arrive_and_wait();  // now no worker executes events
             if (w == 0) is_pause_ = workers_[w]->paused() && !rank_.broken();
             barrier_.arrive_and_wait();
             if (!is_pause_) break;
@@ -112,7 +113,7 @@ class ConservativeRun final : private SavedRank {
             start_worker(run_.model);
             workers_[w]->executor().set_up();
         });
-        barrier_.arrive_and_wait();  // every group exists, or somebody failed
+        barrier_.arrive_and_wait();  // every group exists, or a worker has failed
         if (w == 0 && run_.plan.config.protect_shared) shared_.begin();
         barrier_.arrive_and_wait();
         if (w == 0)
@@ -122,8 +123,9 @@ class ConservativeRun final : private SavedRank {
             });
         if (w == 0 && !rank_.broken()) has_groups_.store(true, std::memory_order_release);
         guarded(w, [&] { workers_[w]->start(); });
-        barrier_.arrive_and_wait();  // worker 0 looks after the network from now on
-        // Other ranks may be setting up for long: a failure so early is not agreed upon with them.
+        barrier_.arrive_and_wait();  // worker 0 serves the network from now on
+        // Other ranks may need long for their set-up. Therefore this rank does not agree with them
+        // on a failure at this stage.
         if (rank_.failed() && run_.plan.ranks > 1) rank_.give_up();
         if (w == 0) pump_.end();
     }
@@ -131,7 +133,7 @@ class ConservativeRun final : private SavedRank {
     // Thread: the pump's.
     void pump() noexcept {
         try {
-            // Pairs with the release in set_up(): the groups are whole.
+            // Pairs with the release in set_up(): the groups are complete.
             if (has_groups_.load(std::memory_order_acquire))
                 rank_.net_step();
             else
@@ -159,13 +161,13 @@ class ConservativeRun final : private SavedRank {
     }
     const RunHistory& history() const noexcept override { return rank_.history(); }
 
-    // --- Thread: the main one, when the workers' have ended ---
+    // --- Thread: the main one, after the workers' threads have ended ---
 
     const WindowSums& sums() const noexcept { return rank_.rounds().result(); }
 
     void rethrow_failure() {
         if (rank_.broken() || sums().failed_rank == rank_.id()) rank_.rethrow_failure();
-        // Another rank has the failure, says so and ends all of them.
+        // Another rank has the failure. That rank reports the failure and ends all ranks.
         if (sums().failed()) run_.ranks.share({});
     }
 
@@ -175,7 +177,7 @@ class ConservativeRun final : private SavedRank {
         result.end_time = std::min(sums().earliest, until);
         if (sums().earliest < until) {
             result.reason = EndReason::interrupted;
-            // If the run was saved, RunSaver has set it.
+            // If the run was saved, RunSaver has set the signal.
             if (!run_.plan.config.save.on()) result.signal = sums().stop;
             if (sums().executed > 0 && sums().earliest <= sums().last_time) note_split_time(result);
         } else {
@@ -225,14 +227,14 @@ class ConservativeRun final : private SavedRank {
     EngineRun& run_;
     WindowRank& rank_;
     Workers workers_;
-    SharedArena::ReadOnly shared_;  // to the first destructor of an LP
+    SharedArena::ReadOnly shared_;  // until the first destructor of an LP
     std::vector<WorkerTally> tallies_;
     std::barrier<> barrier_;
     std::atomic<bool> has_groups_{false};
     SetupPump pump_;
     RunSaver saver_;
     HandlerWatch watch_;
-    bool is_pause_ = false;  // by worker 0, between two barriers
+    bool is_pause_ = false;  // written by worker 0 between two barriers
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t rows_worth_handing_over = 1024;
 
-// Beyond --memory-cap, free memory is given back whenever the run has grown by this share of it.
+// Beyond --memory-cap, free memory is released each time the run has grown by this fraction (1/n)
+// of the cap.
 constexpr std::uint64_t releases_per_cap = 256;
 
 }  // namespace
@@ -54,7 +55,8 @@ InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
     figures_.events.resize(world.plan.kinds.slots().size());
 }
 
-// After a failure no LP's destructor is called: states are what the failure left.
+// After a failure no destructor of an LP is called, because the failure may have left the states
+// broken.
 InOrderExecutor::~InOrderExecutor() = default;
 
 void InOrderExecutor::adopt_thread() {
@@ -64,10 +66,10 @@ void InOrderExecutor::adopt_thread() {
     WatchedThread::adopt_thread();
 }
 
-// Whatever runs here is for good.
+// Events of this engine are never rolled back: every call is irrevocable.
 RunningHandler InOrderExecutor::running_handler() const noexcept { return call_.handler(); }
 
-// --- Before and after ------------------------------------------------------------------------------
+// --- Before and after ----------------------------------------------------------------------------
 
 void InOrderExecutor::start(const std::function<void()>& move_mail) {
     if (world_.plan.config.restart_from) return;
@@ -98,8 +100,8 @@ void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums
     Context context = make_context(end_time, lp.id, lp.random_counter);
     call_on_end(call_, world_.plan, context, guard_, measures);
     for (OutputRow& row : rows_) {
-        row.key = {time_infinity, 0, lp.id,
-                   0};  // behind all rows of events, and in the order of LPs
+        // Sorted after all rows of events, in the order of LPs.
+        row.key = {time_infinity, 0, lp.id, 0};
         world_.output.write(row);
     }
     rows_.clear();
@@ -109,9 +111,9 @@ void InOrderExecutor::destroy_lps(const std::atomic<int>& stop_signal) {
     nw::destroy_lps(groups_, world_.plan, call_.key.time, stop_signal, call_, guard_);
 }
 
-// --- Events ----------------------------------------------------------------------------------------
+// --- Events --------------------------------------------------------------------------------------
 
-// Nothing here is kept for longer than it must be: all that helps is to give back what is free.
+// The executor keeps no data longer than necessary. It can only release free memory.
 void InOrderExecutor::apply_memory_pressure(MemoryBudget::Clock::time_point now) {
     if constexpr (paranoid) check_if_due();
     MemoryBudget& budget = world_.budget;
@@ -138,7 +140,7 @@ InOrderExecutor::RunBatch InOrderExecutor::choose_loop() const noexcept {
     return loops[extras.number()];
 }
 
-// Not in run_batch(): so LookAhead has one type of it for all event loops.
+// Separate from run_batch(), so that all event loops pass the same type to LookAhead.
 inline auto InOrderExecutor::lps_ahead() const noexcept {
     const auto place_of = [this](std::uint32_t id) -> LookAhead::Place {
         const Partition::Position position = world_.plan.partition.position(id);
@@ -151,7 +153,7 @@ inline auto InOrderExecutor::lps_ahead() const noexcept {
 template <InOrderExecutor::Extras extras>
 std::uint64_t InOrderExecutor::run_batch(VirtualTime horizon, std::uint64_t events_max) {
     call_.hook = "";
-    events_max_ = events_max;  // in memory: a jump back to the next line may change a register
+    events_max_ = events_max;  // in memory: a jump to the next line may change registers
     if (sigsetjmp(guard_.env(), 0) != 0) {
         handler_failed(leave_crashed_handler(guard_));
     }
@@ -259,7 +261,7 @@ void InOrderExecutor::handler_failed(std::string_view what) {
     throw ModelError(describe_call(call_, world_.plan.kinds).append(what));
 }
 
-// --- Sends -----------------------------------------------------------------------------------------
+// --- Sends ---------------------------------------------------------------------------------------
 
 void InOrderExecutor::schedule(Context& context, LpId target, detail::ScheduledTime when,
                                EventType type, std::span<const std::byte> payload) {
@@ -280,7 +282,7 @@ void InOrderExecutor::release_sends() {
     sent_ = nullptr;
 }
 
-// Apart, so that the event loops stay small.
+// Not inlined, so that the event loops stay small.
 [[gnu::noinline]] void InOrderExecutor::send_away(const EventHeader& header,
                                                   const std::byte* payload) {
     sent_from_ = std::min(sent_from_, header.time);
@@ -348,7 +350,7 @@ void InOrderExecutor::fetch_mail() {
         });
 }
 
-// --- Output ----------------------------------------------------------------------------------------
+// --- Output --------------------------------------------------------------------------------------
 
 void InOrderExecutor::output(Context&, std::size_t table, std::span<const OutputValue> row) {
     const std::size_t bytes = encoded_row_bytes(world_.plan.setup.outputs, table, row);
@@ -367,7 +369,7 @@ void InOrderExecutor::hand_over_output(VirtualTime bound) {
     if (rows_.size() >= rows_worth_handing_over || bound == time_infinity) {
         hand_over_all_output(bound);
     } else {
-        // Rows are kept in order: the first is the earliest that is still to be handed over.
+        // Rows are kept in order: the first row is the earliest that is not handed over yet.
         world_.output.promise(self_.worker, rows_.empty() ? bound : rows_.front().key.time);
     }
 }

@@ -1,7 +1,9 @@
-// Executes events for good: no history, nothing is undone. What the sequential and the conservative
-// engine have in common; each adds only the rule by which an event may run.
+// Executes events irrevocably: it keeps no history, and nothing is undone. The sequential and the
+// conservative engine share this class. Each of them adds only the rule that decides when an event
+// may be executed.
 //
-// Thread: one worker's; only the constructor runs elsewhere.
+// Thread: one worker's. The main thread runs the constructor. After the workers have ended, it may
+// adopt the executor for on_end() and the destructors of LPs.
 #pragma once
 
 #include <atomic>
@@ -38,16 +40,19 @@ class SectionWriter;
 struct SavedPart;
 struct WireEvent;
 
-// Windows are counted modulo 2^32. Not from 0: so the numbers wrap in every run.
+// Windows are counted modulo 2^32. The count does not begin at 0, so that it soon wraps in every
+// run.
 inline constexpr std::uint32_t first_window = 0u - 32;
 
-// What the executors of a rank share. `groups` is by number; each executor makes its own.
+// The data that the executors of a rank share. `groups` is indexed by the group's number. Each
+// executor makes its own groups.
 struct InOrderWorld {
-    // `exchange`: with the other ranks; null: there are none.
+    // `exchange` connects this rank with the others; null: there are no others.
     InOrderWorld(const RunPlan& plan, MemorySource& memory, OutputWriter& output,
                  Exchange* exchange);
 
-    // Into the bottom half of its group. Requires: that is one of this rank's.
+    // Puts the event into the bottom half of its target's group. Requires: the group is on this
+    // rank.
     void deliver(const WireEvent& wire);
 
     LpRecord& lp(std::uint32_t id) const noexcept {
@@ -70,17 +75,19 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     InOrderExecutor(InOrderWorld& world, std::uint32_t self);
     ~InOrderExecutor();
 
-    // Thread: its own, before anything else there; leave_thread() after all else.
+    // Thread: the executor's, before its other calls. leave_thread() is the last call.
     void adopt_thread();
-    AddressRange stack() const noexcept { return stack_; }  // of that thread
-    // Builds the groups that the partition gives this executor, or reads them if the run goes on from a saved one.
+    AddressRange stack() const noexcept { return stack_; }  // of the adopted thread
+    // Builds the groups that the partition assigns to this executor. On a restart, it also reads
+    // their content from the saved run.
     void set_up();
-    // on_start of its LPs, unless the run goes on from a saved one. `move_mail`: between ranks, now and then.
+    // Calls on_start() of the executor's LPs, except on a restart. `move_mail` is called from time
+    // to time, to move mail between ranks.
     void start(const std::function<void()>& move_mail);
 
-    // Executes events before `horizon`, at most `events_max`, until none is left, or (with an end condition) all of this
-    // executor's LPs have ended, or the watch ends the batch. Returns how many.
-    // Throws ModelError when a handler fails.
+    // Executes events before `horizon`, at most `events_max`. It stops earlier if no event is left,
+    // if all of this executor's LPs have ended (with an end condition), or if the watch ends the
+    // batch. Returns the number of executed events. Throws ModelError if a handler fails.
     std::uint64_t run(VirtualTime horizon, std::uint64_t events_max) {
         return (this->*run_batch_)(horizon, events_max);
     }
@@ -91,24 +98,25 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     }
     bool dropped_beyond_end() const noexcept { return dropped_beyond_end_; }
 
-    // To be called every few thousand events. Throws MachineError when the run does not fit into
+    // Call it every few thousand events. Throws MachineError if the run does not fit into
     // --memory-cap.
     void apply_memory_pressure(MemoryBudget::Clock::time_point now);
 
-    // To the bottom halves of other executors' groups, and in full batches to ranks.
+    // Moves mail to the bottom halves of other executors' groups, and full batches to other ranks.
     void send_mail();
-    void flush_mail();  // all of it
-    void fetch_mail();  // from one's own
-    // Here a window ends, after flush_mail(). Returns the min of what may still be executed here and of what
-    // was sent in the window; `sent`: batches sent in it, by rank.
+    void flush_mail();  // also sends batches that are not full
+    void fetch_mail();  // reads the mail of this executor's groups
+    // Ends a window. Requires: flush_mail() was called. Returns the minimum time of the pending
+    // events and of the events sent in the window. `sent`: the number of batches sent in the
+    // window, by rank.
     VirtualTime cut(std::vector<std::uint32_t>& sent);
-    // Events to each other rank, added to `sums` by the rank's number.
+    // Adds the number of events sent to each other rank to `sums`, by the rank's number.
     void add_sent_to(std::vector<std::uint64_t>& sums) const;
     void hand_over_output(VirtualTime bound);
     void hand_over_all_output(VirtualTime bound);
 
-    // Writes the groups and what is known of them (in_order_executor_saving.cpp). Requires: no mail is under way,
-    // all output is handed over, everything before `gvt` is executed.
+    // Writes the groups and their progress (in_order_executor_saving.cpp). Requires: no mail is
+    // under way, all output is handed over, and everything before `gvt` is executed.
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map,
                    VirtualTime gvt);
 
@@ -122,12 +130,13 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     const std::vector<Group*>& groups() const noexcept { return groups_; }
     VirtualTime last_time() const noexcept { return last_time_; }
 
-    // Walks everything that the executor has; throws InternalError where something is wrong. Returns
-    // about how many things it has looked at.
+    // Checks all data of the executor. Throws InternalError if something is wrong. Returns the
+    // approximate number of objects that it has checked.
     std::uint64_t validate() const;
 
   private:
-    // Work around each handler that only some runs need. One event loop is compiled for each combination.
+    // Extra work for each handler that only some runs need. One event loop is compiled for each
+    // combination.
     struct Extras {
         bool counts;   // committed events by kind and type
         bool commits;  // on_commit()
@@ -175,7 +184,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
 
     struct ToRank {
         MailBuffer mail;
-        std::uint32_t in_window = 0;  // batches
+        std::uint32_t in_window = 0;  // batches in the present window
         std::uint64_t events = 0;
     };
 
@@ -194,19 +203,20 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::vector<ToRank> to_ranks_;
     LookAhead ahead_;
     ShortEvents short_;
-    std::uint64_t events_max_ = 0;  // of the call of run() under way
+    std::uint64_t events_max_ = 0;  // of the present call of run()
     const RunBatch run_batch_;
     const bool is_alone_;  // it executes all LPs of the run
-    std::uint32_t until_timed_ =
-        events_between_timed;  // events until one is timed, where events are counted
+    // Events until one is timed, if events are counted.
+    std::uint32_t until_timed_ = events_between_timed;
     std::uint32_t window_ = first_window;
-    VirtualTime sent_from_ = time_infinity;  // min of what was sent in this window
+    VirtualTime sent_from_ = time_infinity;  // minimum time of the events sent in this window
     RunningCall call_;
-    EventRecord* sent_ = nullptr;    // chain of what it scheduled for this executor's LPs
-    std::uint64_t released_at_ = 0;  // bytes in use when free memory was last given back
+    // Chain of the events that the handler has scheduled for this executor's LPs.
+    EventRecord* sent_ = nullptr;
+    std::uint64_t released_at_ = 0;  // bytes in use when free memory was last released
 
     WalkPace walks_;
-    std::uint64_t counted_events_ = 0;  // of them by walks_
+    std::uint64_t counted_events_ = 0;  // executed events that walks_ has counted
 
     VirtualTime last_time_ = 0;
     std::uint64_t lps_not_ended_ = 0;

@@ -1,5 +1,5 @@
-// An executor's groups, built anew or read from a saved run, and saved. Between two events an executor has no
-// past: what is saved is what it has.
+// Builds an executor's groups, reads them from a saved run, and saves them. Between two events, an
+// executor has no history, so only its present state is saved.
 
 #include "checkpoint/saved_group.hpp"
 #include "checkpoint/saved_run.hpp"
@@ -21,7 +21,7 @@ void InOrderExecutor::set_up() {
         build_lps(*groups_.back(), plan, &world_.budget, call_, guard_);
         if (saved) read_group_of(*saved, *groups_.back());
     }
-    // Of one, for the largest of all counts.
+    // Only one executor restores this time, because the maximum over all executors is used.
     if (from != nullptr && self_ == Partition::Owner{0, 0})
         last_time_ = from->progress.last_committed_time;
     if (from != nullptr || !plan.notes_constructed()) return;
@@ -42,8 +42,8 @@ void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
     for (std::uint32_t i = 0; i < group.count; ++i) world_.budget.note_started();
 }
 
-// Who goes on has no need of the key of the last event after which an LP let the run end: all of them have not,
-// and the one that does later is later.
+// The key of the last event at which an LP allowed the end of the run is not saved. A restart does
+// not need it: some LP has not allowed the end yet, and will do so at a later event.
 SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
                                 const AddressMap& map, VirtualTime gvt) {
     nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);

@@ -1,4 +1,4 @@
-// What must hold of an InOrderExecutor between two looks at the memory; base/paranoid.hpp.
+// The invariants of an InOrderExecutor, checked between two batches of events (base/paranoid.hpp).
 
 #include "base/check.hpp"
 #include "inorder/in_order_executor.hpp"
@@ -27,7 +27,7 @@ std::uint64_t InOrderExecutor::validate() const {
             const LpRecord& lp = group->lps[i];
             NW_CHECK(partition.position(lp.id).group == g);
             NW_CHECK(partition.position(lp.id).index == i);
-            NW_CHECK(lp.history.empty());  // nothing here is ever taken back
+            NW_CHECK(lp.history.empty());  // this engine undoes nothing
             lp.heap.validate();
             things += 8 + lp.heap.used_bytes() / 1024;
         }

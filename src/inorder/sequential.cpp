@@ -1,5 +1,6 @@
-// The sequential engine: the oracle of all others, and the fastest way to run a model on one core.
-// Smallest key first, executed for good. Between two batches of events it may be saved.
+// The sequential engine: the reference for all other engines, and the fastest way to run a model on
+// one core. It executes the event with the smallest key first, irrevocably. The run can be saved
+// between two batches of events.
 
 #include <barrier>
 #include <cmath>
@@ -19,7 +20,8 @@
 namespace nw {
 namespace {
 
-// Between two looks at the stop signal, the progress line and the memory in use.
+// Events between two checks of the stop signal and of the memory in use, with an update of the
+// progress line.
 constexpr std::uint64_t events_per_look = 2048;
 constexpr std::uint64_t events_per_look_checked = 64;
 
@@ -39,14 +41,14 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         tally_.figures = executor_.figures();
         tally_.groups = &executor_.groups();
         report_worker(run_.result, run_.places, 0, tally_);
-        // The groups are empty by now.
+        // The groups are already empty, because their LPs have been destroyed.
         run_.result.workers.back().lps = run_.plan.rules.lps;
         run_.result.history = history_.samples();
         run_.result.segments_bytes = run_.memory.segment_bytes();
     }
 
   private:
-    // The whole run, in the worker's thread.
+    // The whole run. Thread: the worker's.
     void work() {
         const AdoptedThread adopted(executor_);
         start_worker(run_.model);
@@ -92,7 +94,8 @@ class SequentialRun final : private SavedWorker, private SavedRank {
 
     bool is_over() { return executor_.all_ended() || executor_.next_time() >= run_.plan.until; }
 
-    // Until the run is over, a signal has come, or it is to be saved. Returns whether it is over.
+    // Executes events until the run is over, a signal has arrived, or the run is to be saved.
+    // Returns whether the run is over.
     bool execute_until_still() {
         auto now = Clock::now();
         while (!is_over() && run_.stop_signal.load(std::memory_order_relaxed) == 0 &&
@@ -111,7 +114,8 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         return is_over();
     }
 
-    // An interrupted run has executed all events of a time or none. A chain of zero delays may have no end.
+    // An interrupted run has executed all events of a virtual time or none. The exception is a
+    // chain of zero delays that does not end within stop_patience.
     void finish_time() {
         const VirtualTime next = std::nextafter(executor_.last_time(), time_infinity);
         const auto end = Clock::now() + stop_patience;
@@ -170,7 +174,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
     CheckedRun* const checked_ = run_.plan.config.checked;
     InOrderWorld world_;
     InOrderExecutor executor_;
-    SharedArena::ReadOnly shared_;  // to the first destructor of an LP
+    SharedArena::ReadOnly shared_;  // until the first destructor of an LP
     WorkerTally tally_;
     RunHistory history_;
     std::barrier<> alone_{1};

@@ -1,9 +1,12 @@
-// Which share of a window is left to execute when the reduction begins, so that nobody waits for its result. A
-// share s costs 1 / (1 − s) times as many reductions; so it is as large as it must be. Where a window takes
-// hardly longer than a reduction, twice as many of these cost more than waiting for each does; and a short
-// reduction is work of the ranks rather than waiting. Then there is no overlap.
+// Computes the share of a window that is left to execute when the reduction begins, so that no
+// worker waits for the result. With a share s, there are 1 / (1 − s) times as many reductions, so s
+// is not larger than necessary.
 //
-// Thread: the first worker's of the first rank; all ranks go by what it says.
+// There is no overlap in two cases. If a window takes hardly longer than a reduction, twice as many
+// reductions cost more than waiting for each of them. If a reduction is short, it is work of the
+// ranks rather than waiting.
+//
+// Thread: the first worker of the first rank. All ranks use its result.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +23,11 @@ class WindowOverlap {
     static constexpr double share_max = 0.5;
 
     void on_cut(Clock::time_point now) noexcept { cut_at_ = now; }
-    // Everything that may be executed is executed.
+    // The worker has executed everything that it may execute.
     void on_idle(Clock::time_point now) noexcept {
         if (idle_since_ == Clock::time_point{}) idle_since_ = now;
     }
-    // `advance`: of the earliest time with this result, in lookaheads.
+    // `advance`: how far this result moves the earliest time, in lookaheads.
     void on_result(Clock::time_point now, double advance) noexcept {
         const bool idle = idle_since_ != Clock::time_point{};
         const Clock::time_point executed_until = idle ? idle_since_ : now;
@@ -43,14 +46,17 @@ class WindowOverlap {
     }
 
   private:
-    // With s = 1/2 two reductions take the place of one: beyond this they last longer than the window
-    // and one reduction do.
+    // With s = 1/2, two reductions replace one. If a reduction takes more than this part of a
+    // window, there is no overlap: two reductions then take about as long as the window and one
+    // reduction.
     static constexpr double windows_that_wait = 0.75;
-    // Two ranks on two cores of one machine, with reductions of some 10 µs, lost up to 6 % of their speed to
-    // more of these (PHOLD 1,024 × 16, lookahead 0.1) and gained nothing; on two hosts with 0.5 to 2 ms of delay
-    // between them they took 14 to 18 % less time (65,536 × 4, lookahead 1). Between the two: a guess.
+    // Measured with PHOLD. Two ranks on two cores of one machine, with reductions of some 10 µs,
+    // lost up to 6 % of their speed to additional reductions and gained nothing (1,024 × 16,
+    // lookahead 0.1). On two hosts with a delay of 0.5 to 2 ms between them, the run took 14 to
+    // 18 % less time (65,536 × 4, lookahead 1). The value lies between these cases and was not
+    // measured itself.
     static constexpr double seconds_worth_hiding = 50e-6;
-    // The result is noticed between two batches of events, and reductions differ.
+    // The result is noticed only between two batches of events, and the time of reductions varies.
     static constexpr double margin = 1.5;
 
     static double seconds_of(Clock::duration duration) noexcept {
@@ -62,8 +68,8 @@ class WindowOverlap {
 
     Clock::time_point learnt_at_{};
     Clock::time_point cut_at_{};
-    Clock::time_point idle_since_{};  // none: not idle
-    double window_ = 0;               // seconds of execution that a lookahead takes
+    Clock::time_point idle_since_{};  // default value: not idle
+    double window_ = 0;               // seconds of execution per lookahead
     double reduction_ = 0;            // seconds from the cut to the result
 };
 

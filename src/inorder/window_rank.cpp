@@ -16,7 +16,7 @@ WindowRank::WindowRank(const RunPlan& plan, Transport& transport, MemorySource& 
       sleepers_(plan.workers, transport.ranks() > 1 ? &transport : nullptr) {}
 
 bool WindowRank::net_step() {
-    if (exchange_.ranks() == 1) return false;  // who arrives last has done all that there was to do
+    if (exchange_.ranks() == 1) return false;  // the last worker to arrive does all the work
     const std::unique_lock role(net_role_, std::try_to_lock);
     return !role.owns_lock() || step();
 }
@@ -64,7 +64,7 @@ void WindowRank::fail(const EventKey& at) {
     }
     {
         const std::lock_guard lock(failure_mutex_);
-        // A bug of ours outranks what the model did.
+        // A failure of the engine outranks a failure of the model.
         const bool outranks = failure_is_models_ && (!models || before(at, failed_at_));
         if (failure_ == nullptr || outranks) {
             failure_ = std::current_exception();

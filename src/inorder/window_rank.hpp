@@ -1,7 +1,8 @@
-// One rank of a conservative run: what its workers share. Made by the main thread.
+// One rank of a conservative run: the data that its workers share. The main thread creates it.
 //
 //     mail of a group, ready list of a worker   any worker, net role → owner
-//     rounds                                    slots: their worker → net role; result: net role → all
+//     rounds                                    slots: their worker → net role;
+//                                               result: net role → all
 //     net role                                  a lock; transport, outgoing batches
 //     failure                                   the first in the order of events, under a mutex
 #pragma once
@@ -33,28 +34,32 @@ class WindowRank {
     std::uint32_t id() const noexcept { return world_.rank; }
     WindowRounds& rounds() noexcept { return rounds_; }
     LiveProgress& progress() noexcept { return progress_; }
-    RunHistory& history() noexcept { return history_; }  // the first worker's
+    RunHistory& history() noexcept { return history_; }  // written by the first worker
     int stop_signal() const noexcept { return stop_signal_.load(std::memory_order_relaxed); }
 
-    // While groups are built: what has come waits for them.
+    // While groups are built: receives batches and keeps them until the groups exist.
     void receive_early();
-    // Thread: any worker, between events. Moves batches and the reduction on, unless another does.
-    // Returns whether something is under way that only another step will find.
+    // Thread: any worker, between events. Advances batches and the reduction, unless another thread
+    // does so at the moment. Returns whether something is under way that only another step will
+    // find.
     bool net_step();
-    // Thread: the last to arrive at the round, for which nobody else may look any more.
+    // Thread: the last worker to arrive at the round. It waits for the net role, because no other
+    // worker may poll the round any more.
     void begin_reduction();
-    // Nobody moves anything meanwhile.
+    // No thread moves messages while the lock is held.
     std::unique_lock<SpinLock> hold_network() { return std::unique_lock(net_role_); }
-    // What the window that is cut is waiting for.
+    // Describes which contributions or batches the cut window is waiting for.
     std::string waiting_for();
     bool may_sleep(std::uint32_t w) const noexcept { return sleepers_.may_sleep(w); }
-    // Thread: worker w. Until there is another result than that of window `seen`, or no use in waiting for it.
+    // Thread: worker w. Sleeps until the result of window `seen` is known or the rank is broken. It
+    // may return earlier.
     void sleep(std::uint32_t w, std::uint32_t seen);
 
-    // In a catch block, with what the worker was executing. What the model did at some event is agreed upon
-    // by all ranks, and the first of such failures ends the run; anything else ends it at once.
+    // Requires: called in a catch block. `at`: the key of the event that the worker was executing.
+    // All ranks agree on the model's failures, and the first of them in the order of events ends
+    // the run. Any other failure ends the run at once.
     void fail(const EventKey& at);
-    // After a failure: nobody waits for other ranks any more.
+    // After a failure: workers no longer wait for other ranks.
     void give_up() noexcept;
     bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
     bool broken() const noexcept { return broken_.load(); }

@@ -1,12 +1,13 @@
-// A rank's half of the reduction after each window: gathers what its workers lay down at their cuts, has it
-// reduced over all ranks together with the number of batches that each rank was sent (net/counted_reduction.hpp), and makes the result
-// known as soon as those that were sent to this rank have arrived. So who learns it has everything that was
-// sent before anybody's cut.
+// A rank's part of the reduction after each window. It gathers the values that the rank's workers
+// write at their cuts, and reduces them over all ranks, together with the number of batches sent to
+// each rank (net/counted_reduction.hpp). It publishes the result when all batches for this rank
+// have arrived. So a worker that reads the result has everything that was sent before any worker's
+// cut.
 //
 // Batches carry the window in which they were sent, modulo 2^32.
 //
-// Thread: slot() and arrive() a worker's; step(), receive() and waiting_for() the holder of the net role; done() and
-// result() any worker's.
+// Thread: a worker calls slot() and arrive(). The holder of the net role calls step(), receive(),
+// waiting_for() and is_receiving(). Any worker calls done() and result().
 #pragma once
 
 #include <atomic>
@@ -25,29 +26,31 @@ class WindowRounds {
 
     WindowRounds(Transport& transport, std::uint32_t workers, std::uint32_t first_window);
 
-    // Requires: the worker has learnt the result of every window that it has cut.
+    // Requires: the worker has read the result of every window that it has cut.
     Slot& slot(std::uint32_t w) noexcept { return slots_[w]; }
-    // What stands in the slot is final. Returns whether all have arrived: then somebody must step().
+    // The content of the worker's slot is final. Returns whether all workers have arrived; then a
+    // thread must call step().
     bool arrive() noexcept {
         return arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == workers();
     }
 
-    // A batch has come that was sent in that window.
+    // A batch that was sent in this window has arrived.
     void receive(std::uint32_t window) noexcept { reduction_.receive(window); }
 
-    // What the round that is not done is waiting for, in words.
+    // Describes what the present round is waiting for.
     std::string waiting_for() const;
 
-    // All ranks have contributed, and batches for this one are under way.
+    // Whether all ranks have contributed, but batches for this rank are still under way.
     bool is_receiving() const noexcept { return reduction_.is_receiving(); }
 
-    // Moves the round on as far as it goes without waiting. Returns whether there is a new result.
+    // Advances the round as far as possible without waiting. Returns whether there is a new result.
     bool step();
 
-    // The number of the window (from first_window on) whose result is not known yet. The result is that of the one before, and
-    // stands until the worker that reads it arrives again.
+    // The number of the first window whose result is not known yet (counted from first_window).
+    // result() belongs to the window before it, and is valid until the worker that reads it arrives
+    // again.
     std::uint32_t done() const noexcept {
-        return done_.load();  // pairs with the store in step(), also for who sleeps (Bell)
+        return done_.load();  // pairs with the store in step(), also before a sleep (Bell)
     }
     const WindowSums& result() const noexcept { return result_; }
 
@@ -59,7 +62,7 @@ class WindowRounds {
     alignas(64) std::atomic<std::uint32_t> arrived_{0};
     alignas(64) std::atomic<std::uint32_t> done_;
     WindowSums result_;
-    CountedReduction<WindowSums> reduction_;  // the net role's alone
+    CountedReduction<WindowSums> reduction_;  // accessed only by the holder of the net role
 };
 
 }  // namespace nw

@@ -1,5 +1,6 @@
-// What a worker of the conservative engine lays down at its cut of a window, and a rank hands to the
-// reduction: combined over workers first and over ranks then. combine() is associative and commutative.
+// The values that a worker of the conservative engine contributes at its cut of a window. They are
+// combined first over the workers of a rank, then over the ranks. combine() is associative and
+// commutative.
 #pragma once
 
 #include <algorithm>
@@ -15,21 +16,23 @@ namespace nw {
 struct WindowSums {
     static constexpr std::uint32_t no_rank = UINT32_MAX;
 
-    // Min of what the worker may still execute and of what it has sent since its last cut.
+    // The minimum time of the worker's pending events and of the events that it sent since its last
+    // cut.
     VirtualTime earliest = time_infinity;
     VirtualTime last_time = 0;         // largest time executed
     std::uint64_t executed = 0;        // running total
     std::uint64_t resident_bytes = 0;  // of the rank, from one of its workers; 0 from the others
-    double overlap = 0;                // of the first worker of the first rank; 0 from the others
-    // The first failure in the order of events, and the rank that has it.
+    double overlap = 0;                // from the first worker of the first rank; 0 from the others
+    // The first failure in the order of events, and the rank on which it occurred.
     EventKey failed_at{};
     std::uint32_t failed_rank = no_rank;
-    int stop = 0;          // a signal number, if the user wants an orderly end
+    // The number of the signal if the user requests an orderly end; otherwise 0.
+    int stop = 0;
     bool save = false;     // the run is to be saved
     bool dropped = false;  // events were scheduled at or after --until
 
     bool failed() const noexcept { return failed_rank != no_rank; }
-    // After this window and the rest of it there is no other, or not at once.
+    // Whether the run ends or pauses after the rest of this window.
     bool is_last() const noexcept { return failed() || stop != 0 || save; }
 
     void combine(const WindowSums& other) noexcept {

@@ -13,12 +13,13 @@
 namespace nw {
 namespace {
 
-// Between two looks at the network and at the memory in use.
+// Events between two checks of the network and of the memory in use.
 constexpr std::uint64_t batch_events = 2048;
-// Where there are other ranks: a reduction takes as long as some hundred events.
+// With several ranks: a reduction takes as long as some hundred events.
 constexpr std::uint64_t batch_events_of_ranks = 256;
 
-// A request to stop or to save waits for two cuts: a fifth of the two seconds that a stop may take.
+// A request to stop or to save waits for two cuts. These take at most a fifth of the two seconds
+// that a stop may take.
 constexpr std::chrono::milliseconds cut_interval_max(200);
 
 }  // namespace
@@ -29,7 +30,8 @@ WindowWorker::WindowWorker(WindowRank& rank, std::uint32_t self)
       measures_(is_first() && !rank.plan().is_alone()),
       executor_(rank.world(), self) {}
 
-// What goes wrong here is told all others before it ends the run.
+// Runs `step`. A failure is recorded in the rank, so that all workers learn of it before it ends
+// the run.
 template <class Step>
 void WindowWorker::attempt(Step&& step) noexcept {
     try {
@@ -55,7 +57,8 @@ bool WindowWorker::turn(Clock::time_point now) {
         return true;
     }
     if (execute(now)) return true;
-    // Not in the turn that executed: `now` is from before that, and the cut's time is measured.
+    // Not in a turn that executed events: `now` was read before them, and the time of the cut is
+    // measured.
     if (reached_ >= cut_at_ && !has_cut()) {
         cut(now);
         return true;
@@ -67,7 +70,8 @@ bool WindowWorker::turn(Clock::time_point now) {
 void WindowWorker::note_idle(Clock::time_point now) {
     ++executor_.counters()[Counter::idle_turns];
     if (measures_) overlap_.on_idle(now);
-    // A handler of this rank that does not return is named by the watch; it does not know of other ranks.
+    // HandlerWatch reports a handler of this rank that does not return, but it does not observe
+    // other ranks.
     const std::chrono::duration<double> patience(rank_.plan().config.watchdog_seconds);
     if (self_ != 0 || rank_.plan().ranks == 1 || patience.count() <= 0 || has_warned_) return;
     if (now - waiting_since_ < patience || !rank_.progress().warn) return;
@@ -102,7 +106,8 @@ bool WindowWorker::learn(Clock::time_point now) {
     return true;
 }
 
-// After a failure all workers execute every event before the horizon, because an earlier event may fail, too.
+// After a failure, all workers execute every event before the horizon, because an earlier event may
+// fail, too.
 void WindowWorker::begin_ending(const WindowSums& sums, Clock::time_point now) {
     if (ending_ == Ending::none && !sums.failed()) {
         ending_ = Ending::stopping;
@@ -137,7 +142,7 @@ SavedPart WindowWorker::save(SectionWriter& file, std::uint32_t file_number,
 
 void WindowWorker::resume() noexcept {
     paused_ = false;
-    overlap_ = {};  // it has measured the pause
+    overlap_ = {};  // its present measurements include the pause
     const WindowSums& sums = rank_.rounds().result();
     attempt([&] { begin_window(sums.earliest, sums.overlap, Clock::now()); });
 }
@@ -159,10 +164,10 @@ void WindowWorker::begin_window(VirtualTime earliest, double overlap, Clock::tim
     window_began_ = now;
     horizon_ = horizon;
     cut_at_ = horizon - overlap * (horizon - earliest);
-    if (!(cut_at_ > earliest)) cut_at_ = horizon;  // rounding
+    if (!(cut_at_ > earliest)) cut_at_ = horizon;  // rounding has lost the difference
 }
 
-// Requests to stop and to save go round with the cuts, and a window may last for hours.
+// Requests to stop and to save are sent with the cuts, and a window may last for hours.
 bool WindowWorker::is_cut_overdue(Clock::time_point now) const noexcept {
     return ending_ == Ending::none && !has_cut() && now - window_began_ > cut_interval_max;
 }
@@ -197,7 +202,7 @@ void WindowWorker::cut(Clock::time_point now) {
     WindowRounds::Slot& slot = rank_.rounds().slot(self_);
     WindowSums& sums = slot.sums;
     sums = {};
-    executor_.flush_mail();  // whatever has failed: others wait for what is counted
+    executor_.flush_mail();  // even after a failure: other ranks wait for counted batches
     sums.earliest = executor_.cut(slot.sent);
     sums.last_time = executor_.last_time();
     sums.executed = executor_.counters()[Counter::executed_events];

@@ -1,24 +1,27 @@
-// A worker of the conservative engine: windows of the model's declared lookahead L, over all workers of all
-// ranks. With T the earliest time at which anything is still to be executed, no event before T + L can be
-// influenced by another LP any more (fl(t + d) is monotone, so rounding does not break this), and every worker
-// executes its own up to there.
+// A worker of the conservative engine. All workers of all ranks execute the same sequence of
+// windows, which follow from the model's declared lookahead L. Let T be the earliest time at which
+// anything is still to be executed. No other LP can influence an event before T + L any more.
+// (Rounding does not break this, because fl(t + d) is monotone.) Every worker executes its own
+// events up to T + L.
 //
-// One reduction a window, and no barrier. At its cut a worker sends off what it has for others and lays down a
-// bound of what it may still execute; when all have, the reduction gives the next T. The cut may come before the
-// worker is at T + L: what is left is certain, and is executed while the reduction is under way. T is then a bit
-// earlier than it could be, by at most the share of the window that was left.
+// There is one reduction per window, and no barrier. At its cut, a worker sends its outgoing mail
+// and contributes a lower bound of the times that it may still execute. When all workers have cut,
+// the reduction yields the next T. The cut may come before the worker has reached T + L: the rest
+// of the window is irrevocable, and is executed while the reduction is under way. T is then
+// slightly earlier than it could be, by at most the part of the window that was left.
 //
 //          T             cut      T + L
 //     ─────┼──────────────┼─────────┼─────────
-//                         T'        cut'    T' + L        T' ≥ cut, as nothing before it is left
+//                         T'        cut'    T' + L        T' ≥ cut: nothing before the cut is left
 //
-// What was sent before the cuts has arrived when a worker learns the result (window_rounds.hpp); what is
-// sent after its sender's cut is caused by something at T' or later, and lies at T' + L or later.
+// When a worker learns the result, everything that was sent before the cuts has arrived
+// (window_rounds.hpp). An event that is sent after its sender's cut is caused by an event at T' or
+// later, so its time is at least T' + L.
 //
-// Compare Nicol: "The cost of conservative synchronization in parallel discrete event simulations", JACM
-// 1993.
+// Compare Nicol: "The cost of conservative synchronization in parallel discrete event simulations",
+// JACM 1993.
 //
-// Thread: its own. A turn never blocks.
+// Thread: the worker's. A turn never blocks.
 #pragma once
 
 #include <chrono>
@@ -40,18 +43,20 @@ class WindowWorker final : public SavedWorker {
     InOrderExecutor& executor() noexcept { return executor_; }
     const InOrderExecutor& executor() const noexcept { return executor_; }
 
-    // Runs on_start() of its LPs, unless the rank is broken.
+    // Calls on_start() of the worker's LPs, unless the rank is broken.
     void start();
-    // Returns whether there was anything to do.
+    // Takes one turn. Returns whether there was anything to do.
     bool turn(Clock::time_point now = Clock::now());
-    // Until the window's result is known. Requires: there was nothing to do, and may_sleep().
+    // Sleeps until the result of the cut window is known. Requires: the last turn had nothing to
+    // do, and may_sleep().
     void sleep();
     bool may_sleep() const noexcept;
-    // The result of the last window is known, or the rank is broken.
+    // The worker has the result of the last window, or the rank is broken.
     bool finished() const noexcept { return finished_ || rank_.broken(); }
     double asleep_seconds() const noexcept { return asleep_seconds_; }
-    // The same of the last window before the run is saved: all workers stand still, everything before a horizon
-    // is executed, nothing beyond it, and nothing is under way.
+    // The worker has the result of the last window before a save. When this holds for all workers,
+    // everything before a horizon is executed, nothing beyond it is executed, and no message is
+    // under way.
     bool paused() const noexcept { return paused_; }
 
     AddressRange stack() const noexcept override { return executor_.stack(); }
@@ -78,28 +83,31 @@ class WindowWorker final : public SavedWorker {
 
     WindowRank& rank_;
     const std::uint32_t self_;
-    const bool measures_;  // how large the overlap should be
+    const bool measures_;  // whether it measures how large the overlap should be
     InOrderExecutor executor_;
     WindowOverlap overlap_;
 
-    std::uint32_t cut_ = first_window;   // the window that is cut next
-    std::uint32_t seen_ = first_window;  // the window whose result is learnt next
+    std::uint32_t cut_ = first_window;   // the next window to cut
+    std::uint32_t seen_ = first_window;  // the window whose result is learned next
     Clock::time_point window_began_{};
-    Clock::time_point waiting_since_{};  // for the result of the window that is cut
-    bool has_warned_ = false;            // of it
-    VirtualTime reached_ = 0;            // everything before is executed
+    Clock::time_point waiting_since_{};  // for the result of the cut window
+    bool has_warned_ = false;            // about that wait
+    VirtualTime reached_ = 0;            // everything before this time is executed
     VirtualTime cut_at_ = 0;
-    VirtualTime horizon_ = 0;  // everything before may be executed
-    bool failed_ = false;      // it executes nothing more
-    // On the way to a standstill. First every worker stops where it is; then each executes up to the latest time
-    // at which any of them has executed something, so that all have executed the same part of the run.
+    VirtualTime horizon_ = 0;  // everything before this time may be executed
+    bool failed_ = false;      // it executes nothing any more
+    // The steps to a standstill. First every worker stops where it is. Then each worker executes up
+    // to the latest time that any worker has reached, so that all have executed the same part of
+    // the run.
     enum class Ending : std::uint8_t { none, stopping, catching_up };
     Ending ending_ = Ending::none;
-    VirtualTime stands_at_ = 0;  // of the last event since that moment, or since the ending began
+    // The time of the last executed event. stands_since_: when this time last advanced, or when the
+    // ending began.
+    VirtualTime stands_at_ = 0;
     Clock::time_point stands_since_{};
     bool finished_ = false;
-    bool is_expecting_ = false;  // the network may have more for the next turn
-    double asleep_seconds_ = 0;  // having nothing to do
+    bool is_expecting_ = false;  // the network may deliver more in the next turn
+    double asleep_seconds_ = 0;  // because there was nothing to do
     bool paused_ = false;
     Clock::time_point save_due_ = Clock::time_point::max();
 };

@@ -42,8 +42,9 @@ Context::InOrder::InOrder(Context& context, Priority priority) : context_(contex
 
 void Context::schedule_bytes_at(LpId target, VirtualTime time, EventType type,
                                 std::span<const std::byte> payload) {
-    // A time is legal if it is at least now + lookahead, the rounded sum that the engines compute. The difference time - now
-    // is rounded, too: it may be below the lookahead although the time is legal, and the reverse.
+    // A time is allowed if it is at least now + lookahead, the rounded sum that the engines
+    // compute. The difference time - now is rounded, too: it may be below the lookahead although
+    // the time is allowed, or at least the lookahead although the time is not allowed.
     const VirtualTime lookahead = target == self_ ? 0 : sink_->lookahead();
     VirtualTime delay = time - now_;
     if (const bool is_legal = time >= now_ + lookahead; is_legal != (delay >= lookahead))
@@ -61,7 +62,8 @@ const Kinds& EventSink::kinds() const noexcept { return kinds_->kinds(); }
 
 void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
                       ScheduledTime when, std::size_t payload_bytes) {
-    // The handler may catch and keep it: made in the LP's heap, like what it throws itself.
+    // Made in the LP's heap, like an exception that the handler throws itself, because the handler
+    // may catch and keep it.
     const std::string where = fmt::format(
         "{} at time {} schedules an event for {} at time {}: ", rules.kinds->name(index(self)), now,
         rules.kinds->name(index(target)), when.time);

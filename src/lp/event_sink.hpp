@@ -1,5 +1,5 @@
-// What stands behind a Context: an engine. And the rules of schedule(), which all engines check the
-// same way.
+// The interface through which a Context calls its engine, and the rules of schedule(), which all
+// engines check alike.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,8 @@ struct ScheduleRules {
 
 namespace detail {
 
-// When a scheduled event is to be. The model gave one of the two, and the other follows, rounded.
+// The time of a scheduled event. The model passed one of the two values; the other is computed from
+// it and rounded.
 struct ScheduledTime {
     VirtualTime delay;
     VirtualTime time;
@@ -50,27 +51,28 @@ class EventSink {
         : kinds_(rules.kinds), lookahead_(rules.lookahead), seed_(seed), lps_(rules.lps) {}
     ~EventSink() = default;
 
-    // lp/make_context.hpp
+    // Defined in lp/make_context.hpp, as are the next three functions.
     Context make_context(VirtualTime now, std::uint32_t self,
                          std::uint64_t random_counter) noexcept;
-    // With a buffer for the handler's events.
+    // `buffer` receives the handler's short events.
     Context make_context(VirtualTime now, std::uint32_t self, std::uint64_t random_counter,
                          SendBuffer& buffer) noexcept;
-    // The context is now that of another handler of the same sink. Requires: no handler uses it any more.
+    // Reuses the context for another handler of the same sink. Requires: no handler uses it any
+    // more.
     static void renew(Context& context, VirtualTime now, std::uint32_t self,
                       std::uint64_t random_counter) noexcept;
-    // Of what schedule() is called for.
+    // Returns the first generation of the priority of the current call of schedule().
     static std::uint32_t first_generation(const Context& context) noexcept;
 
   private:
     const LpKinds* kinds_;
     VirtualTime lookahead_;
     std::uint64_t seed_;
-    std::uint32_t lps_;  // in all
+    std::uint32_t lps_;  // of the model
 };
 
-// Throws ModelError, naming the LP, both times and what is legal, unless the event may be scheduled.
-// Inline tests; the messages are made out of line.
+// Throws ModelError unless the event may be scheduled. The message contains the LP, both times and
+// the allowed values. The tests are inline, and the messages are made out of line.
 [[noreturn, gnu::cold]] void schedule_refused(const ScheduleRules& rules, LpId self,
                                               VirtualTime now, LpId target, ScheduledTime when,
                                               std::size_t payload_bytes);
@@ -84,8 +86,9 @@ inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime no
         schedule_refused(rules, self, now, target, when, payload_bytes);
 }
 
-// The generation of an event that is scheduled for `time` by one of generation `parent` at `now`; its priority gives
-// the first. Throws ModelError where a chain of zero delays is longer than generations can count.
+// Returns the generation of an event that is scheduled for `time` by an event of generation
+// `parent` at `now`. `first` is the first generation of its priority. Throws ModelError if a
+// chain of zero delays is longer than generations can count.
 [[noreturn, gnu::cold]] void chain_too_long(VirtualTime now);
 
 inline std::uint32_t generation_after(std::uint32_t parent, VirtualTime now, VirtualTime time,
@@ -104,8 +107,8 @@ inline constexpr std::size_t smallest_page = 4096;
         static_cast<void>(*const_cast<const volatile std::byte*>(&payload[at]));
 }
 
-// Reads each page of the payload. Where the payload is a bad pointer, the handler fails here, before anything is allocated
-// or counted for the event.
+// Reads each page of the payload. If the payload's pointer is invalid, the handler fails here,
+// before anything is allocated or counted for the event.
 [[gnu::always_inline]] inline void touch(std::span<const std::byte> payload) noexcept {
     if (payload.empty()) return;
     static_cast<void>(*const_cast<const volatile std::byte*>(&payload.front()));
@@ -114,8 +117,8 @@ inline constexpr std::size_t smallest_page = 4096;
         touch_pages(payload);
 }
 
-// How far a handler has moved its LP's random numbers on, in blocks. Throws ModelError if that is
-// further than a history entry can say: then they could not be taken back.
+// Returns the number of blocks of random numbers that a handler has drawn. Throws ModelError if a
+// history entry cannot store the number, because a rollback could not restore it.
 [[noreturn, gnu::cold]] void drawn_too_much();
 
 inline std::uint32_t blocks_drawn(std::uint64_t before, std::uint64_t after) {

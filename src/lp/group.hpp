@@ -21,20 +21,22 @@ struct Group {
 
     GroupMemory memory;
     PlatformHeap& heap;
-    LpRecord* lps = nullptr;  // `count` of them
+    LpRecord* lps = nullptr;  // array of `count` records
     std::uint32_t count = 0;
-    // Anti-messages whose twins have not come or are still pending, by identity: each waits until its
-    // twin comes up for execution.
+    // Identities of anti-messages whose events have not arrived or are still pending. Each waits
+    // until its event is about to be executed.
     std::unordered_set<std::uint64_t> unmatched_anti_messages;
-    // With --checkpoint: pointers out of the LPs' heaps that the LPs' constructors made.
+    // Pointers that the LPs' constructors stored and that point out of the LPs' heaps. Noted for
+    // --checkpoint, and if groups may move between ranks.
     std::vector<OutsideWord> constructed;
-    // With --measure-interval, by LP: for how many intervals its figures have been looked at.
+    // With --measure-interval, by LP: number of intervals for which the LP's figures were
+    // evaluated.
     std::vector<std::uint32_t> intervals_seen;
     std::uint32_t& intervals_seen_of(const LpRecord& lp) noexcept {
         return intervals_seen[static_cast<std::size_t>(&lp - lps)];
     }
-    bool stays = false;  // handlers made pointers that mean nothing on another rank
-    // Executed events that were undone, by LP; a number stays at its maximum. Empty: none were.
+    bool stays = false;  // handlers made pointers that are invalid on another rank
+    // Number of rolled back events, by LP; saturates. Empty if there are none.
     std::vector<std::uint32_t> rolled_back;
     LoadMeter load;
     BottomHalf mail;
@@ -47,7 +49,7 @@ inline void note_rolled_back(Group& group, const LpRecord& lp, std::uint32_t eve
     sum += std::min(events, UINT32_MAX - sum);
 }
 
-// LPs that would not let the run end yet.
+// Number of LPs that have not allowed the end of the run yet.
 inline std::uint64_t not_ended(const Group& group) noexcept {
     return static_cast<std::uint64_t>(std::count_if(group.lps, group.lps + group.count,
                                                     [](const LpRecord& lp) { return !lp.ended; }));

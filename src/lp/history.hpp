@@ -1,9 +1,12 @@
-// What an LP has executed and may have to take back: a ring of entries, oldest first, one an event.
-// Positions are ordinals ("the LP's n-th executed event"), counted modulo 2^32; an entry stays at
-// its position until it is trimmed at the front (fossil collection) or at the back (rollback).
+// The events that an LP has executed and may have to undo: a ring with one entry per event, oldest
+// first. A position is an ordinal: the number of the event among those that the LP has executed,
+// modulo 2^32. An entry keeps its position until it is removed at the front (fossil collection) or
+// at the back (rollback).
 //
-// A ring and not a list through the events: coasting forward walks it onwards, rollback backwards,
-// commit from the front, and with small plain states the bytes to restore lie in the entry itself.
+// A ring is better than a list through the events: coasting forward walks from older to newer
+// entries, rollback walks backward, and commit removes entries at the front. The bytes that restore
+// a small plain state are in the entry itself.
+//
 // Owner: the worker that owns the LP. Memory: the group's platform heap.
 #pragma once
 
@@ -17,9 +20,9 @@
 
 namespace nw {
 
-// A side effect of an executed event, kept until that is committed or undone: what it sent to another
-// worker, a row of output, figures that were looked at before it, or the words of its failure. `bytes` bytes of
-// content follow.
+// A side effect of an executed event. It is kept until the event is committed or undone. It is an
+// event sent to another worker (as its anti-message), a row of output, figures that were evaluated
+// before the event, or the message of its failure. `bytes` bytes of content follow.
 struct SideEffect {
     static constexpr std::size_t tables_max = 65'536;
 
@@ -39,14 +42,14 @@ struct SideEffect {
 
 struct HistoryEntry {
     EventRecord* event;
-    EventRecord*
-        sent;  // chain by next_sent: events sent to LPs that this worker owned at the time.
-               // Valid until GVT, with its generation, passes the event.
+    // First of a list by next_sent: the events that were sent to LPs of the same worker. Valid
+    // until GVT, including its generation, passes the event.
+    EventRecord* sent;
     SideEffect* side_effects;
     std::uint32_t random_used;  // blocks of random numbers
     std::uint32_t sent_count;   // all sends, including those beyond the end of the run
 
-    // The state before the event (plain copies) or the control word (reverse); see StateKeeping.
+    // The state before the event (plain copies) or the control word (reverse); see StateKeeper.
     std::byte* undo() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 static_assert(sizeof(HistoryEntry) == 32);
@@ -55,16 +58,16 @@ class History {
   public:
     using Ordinal = std::uint32_t;
 
-    // The ordinal of an LP's first event. It is not 0, so that every run meets the wrap early and not
-    // after 2^32 events of one LP, which no test waits for.
+    // The ordinal of an LP's first event. It is not 0, so that every run soon passes the wrap, also
+    // in tests.
     static constexpr Ordinal first = 0u - 32;
 
-    Ordinal head() const noexcept { return head_; }  // oldest entry kept
-    Ordinal tail() const noexcept { return tail_; }  // one past the newest
+    Ordinal head() const noexcept { return head_; }  // the oldest entry
+    Ordinal tail() const noexcept { return tail_; }  // one past the newest entry
     bool empty() const noexcept { return head_ == tail_; }
     std::uint32_t size() const noexcept { return tail_ - head_; }
 
-    // Requires: position in [head, tail). `stride` is the run's bytes per entry.
+    // Requires: position in [head, tail). `stride`: bytes per entry.
     HistoryEntry& at(Ordinal position, std::uint32_t stride) noexcept {
         return *reinterpret_cast<HistoryEntry*>(entries_ + std::size_t{position & mask_} * stride);
     }
@@ -74,14 +77,14 @@ class History {
                                                       std::size_t{position & mask_} * stride);
     }
 
-    // A new last entry, its fields not yet set.
+    // Appends an entry, whose fields are not set, and returns it.
     HistoryEntry& append(std::uint32_t stride, PlatformHeap& heap) {
         if (size() == capacity()) [[unlikely]]
             grow(stride, heap);
         return at(tail_++, stride);
     }
 
-    // Hints to the cache: where the next entry goes, where the oldest is.
+    // Prefetch the place of the next entry, and the oldest entry.
     void prefetch_next(std::uint32_t stride) const noexcept { prefetch_place(tail_, stride); }
     void prefetch_first(std::uint32_t stride) const noexcept { prefetch_place(head_, stride); }
 
@@ -97,11 +100,12 @@ class History {
         mask_ = no_capacity;
     }
 
-    // The ring itself; what must hold of its entries: validate.hpp.
+    // Checks the ring. validate.hpp checks the entries.
     void validate() const;
 
   private:
-    // There may be no entries yet, and then no arithmetic with their address.
+    // Computes with integers, because pointer arithmetic is not allowed if there are no entries
+    // yet.
     void prefetch_place(Ordinal position, std::uint32_t stride) const noexcept {
         prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(entries_) +
                                                std::size_t{position & mask_} * stride));
@@ -118,7 +122,7 @@ class History {
 
     void grow(std::uint32_t stride, PlatformHeap& heap);
 
-    std::byte* entries_ = nullptr;  // entry p stands at p mod capacity
+    std::byte* entries_ = nullptr;  // entry p is at index p mod capacity
     Ordinal head_ = first;
     Ordinal tail_ = first;
     std::uint32_t mask_ = no_capacity;  // capacity - 1

@@ -1,8 +1,8 @@
-// What a group costs its worker: nanoseconds of work on events that were committed. Wasted work on
-// events that were undone does not count, for it is more a sign of others' load than of its own.
+// Measures the load of a group: nanoseconds of work on committed events. Work on events that were
+// undone does not count, because it shows the load of other groups rather than the group's own.
 //
-// One event in many is timed; the rest is counted. Written by the group's owner, looked at now and
-// then by whoever plans rebinding.
+// A small share of the events is timed; the others are only counted. The group's owner writes the
+// meter. The holder of the net role reads it from time to time, to plan rebinding.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace nw {
 
 class LoadMeter {
   public:
-    // Thread: the owner. One execution took so long. The mean forgets slowly; a preempted thread's
-    // milliseconds must not count as work.
+    // Thread: the owner. Adds one measured execution time to a slow running mean. A sample
+    // counts at most 8 times the mean, because the milliseconds of a preempted thread are not work.
     void sample(double ns) noexcept {
         constexpr double outlier = 8, memory = 16;
         event_ns_ += (std::min(ns, outlier * event_ns_) - event_ns_) / memory;
@@ -26,7 +26,7 @@ class LoadMeter {
                        std::memory_order_relaxed);
     }
 
-    // Thread: the holder of the net role. Work since the last call.
+    // Thread: the holder of the net role. Returns the work since the last call.
     double take() noexcept {
         const double work = work_ns_.load(std::memory_order_relaxed);
         const double taken = work - taken_ns_;
@@ -36,8 +36,8 @@ class LoadMeter {
 
   private:
     std::atomic<double> work_ns_{0};
-    double event_ns_ = 200;  // a guess, until sampled
-    double taken_ns_ = 0;    // the net role's
+    double event_ns_ = 200;  // an estimate until the first sample
+    double taken_ns_ = 0;    // used by the holder of the net role
 };
 
 }  // namespace nw

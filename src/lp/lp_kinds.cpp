@@ -23,7 +23,7 @@ LpKinds::LpKinds(Kinds kinds) : kinds_(std::move(kinds)) {
     make_slots();
 }
 
-// Kinds send to each other by number.
+// Kinds send events to each other, so an event type must have one meaning for all kinds.
 void LpKinds::check_numbers() const {
     std::map<EventType, std::pair<const Kind*, const EventTypeInfo*>> first;
     for (const Kind& kind : kinds_.all()) {
@@ -65,7 +65,7 @@ std::uint8_t LpKinds::number_of(std::uint32_t lp) const noexcept {
     return kind;
 }
 
-// Null: the kind does not declare it.
+// Returns null if the LP's kind does not declare the event type.
 const EventTypeInfo* LpKinds::find(std::uint32_t lp, EventType type) const {
     if (lp < kinds_.count())
         for (const EventTypeInfo& event : kinds_.kind_of(LpId{lp}).process.events)

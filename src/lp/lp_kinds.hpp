@@ -1,5 +1,5 @@
-// The kinds of LPs of a run, as the engine asks for them: what LPs and events are called, and in which slot
-// of a worker's figures an event of a type is counted. Fixed for a run; any thread reads it.
+// The kinds of LPs of a run: the names of LPs and events, and the slot of a worker's figures in
+// which an event is counted. Fixed for a run. Thread: any.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace nw {
 
 class LpKinds {
   public:
-    // Throws SetupError where two kinds understand different events by one number.
+    // Throws SetupError if two kinds declare different events with one number.
     explicit LpKinds(Kinds kinds);
     LpKinds(const LpKinds&) = delete;
     LpKinds& operator=(const LpKinds&) = delete;
@@ -26,21 +26,24 @@ class LpKinds {
 
     bool has_commit() const noexcept { return has_commit_; }
     bool has_end_condition() const noexcept { return has_end_condition_; }
-    std::size_t event_bytes_max() const noexcept { return event_bytes_max_; }  // of declared ones
+    // Maximum size of the declared events.
+    std::size_t event_bytes_max() const noexcept { return event_bytes_max_; }
     std::size_t object_bytes(std::uint8_t kind) const noexcept { return object_bytes_[kind]; }
 
-    // "host 17"; where the model has no kinds, "LP 17".
+    // "host 17", or "LP 17" if the model has no kinds.
     std::string name(std::uint32_t lp) const { return kinds_.name(LpId{lp}); }
-    // "event Arrival"; "event of type 3" where `lp`, its target, declares none of that number.
+    // "event Arrival", or "event of type 3" if the kind of `lp`, the target, does not declare the
+    // type.
     std::string event_name(std::uint32_t lp, EventType type) const;
-    // "Arrival", "type 3".
+    // "Arrival", or "type 3".
     std::string type_name(std::uint32_t lp, EventType type) const;
 
-    // Where events are counted by kind and type: each kind has a slot for events that it does not declare,
-    // then one for each that it does. There are none where a model has neither kinds nor declared events.
+    // Events are counted by kind and type. Each kind has one slot for event types that it does not
+    // declare, and one slot for each type that it declares. A model with neither kinds nor declared
+    // events has no slots.
     struct Slot {
         std::uint8_t kind;
-        const EventTypeInfo* event;  // null: of undeclared types
+        const EventTypeInfo* event;  // null: the types that the kind does not declare
     };
     const std::vector<Slot>& slots() const noexcept { return slots_; }
     bool counts_events() const noexcept { return !slots_.empty(); }
@@ -56,7 +59,8 @@ class LpKinds {
 
     Kinds kinds_;
     std::vector<Slot> slots_;
-    // A row for each kind: by the number of a type, in the last column of those above all declared ones.
+    // A row for each kind, a column for each type number. The last column is for all types above
+    // the declared ones.
     std::vector<std::uint32_t> slot_of_;
     std::size_t columns_ = 1;
     std::vector<std::size_t> object_bytes_;

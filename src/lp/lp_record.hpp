@@ -1,5 +1,5 @@
-// What the engine knows about one LP, hot things first. It stands in the platform memory of the LP's
-// group, beside its neighbours. Owner: the worker that owns the group.
+// The engine's data about one LP, the most frequently used fields first. The records of a group are
+// consecutive in the group's platform memory. Owner: the worker that owns the group.
 #pragma once
 
 #include <cstddef>
@@ -24,36 +24,40 @@ struct alignas(64) LpRecord {
         last_key.time = -1;
     }
 
-    // The event is executed. (Its first bytes are its key; a copy of the key would be one field after another.)
+    // Copies the event's key, which is at the beginning of its header. Assigning EventKey would
+    // copy one field after another.
     void set_last_key(const EventHeader& event) noexcept {
         std::memcpy(static_cast<void*>(&last_key), &event, EventHeader::key_bytes);
     }
 
-    // First line: every execution.
+    // First cache line: used by every execution.
     LogicalProcess* process = nullptr;
-    // Of the newest executed event; time -1 before the first. The id stands in its padding.
+    // Key of the newest executed event; time -1 before the first event. `id` is in the padding of
+    // last_key.
     [[no_unique_address]] EventKey last_key;
     std::uint32_t id;
     std::uint64_t random_counter = 0;
-    std::uint32_t sequence = 0;  // next send's place in the order; rolled back
-    // Next send's identity; never rolled back. Wraps early, like ordinals.
+    std::uint32_t sequence = 0;  // the next send's place in the order; rolled back
+    // Identity of the next send; never rolled back. The first serial is not 0, so that every run
+    // soon passes the wrap.
     std::uint32_t serial = 0u - 64;
     LpHeap heap;
 
-    // Second line.
+    // Second cache line.
     alignas(64) [[no_unique_address]] History history;
-    // Before this position the next saved state is taken.
+    // The next state is saved before the event at this position.
     History::Ordinal save_due = History::first;
-    // Entries before this are final (head ≤ committed ≤ tail).
+    // Entries before this position are final (head ≤ committed ≤ tail).
     History::Ordinal committed = History::first;
-    std::uint32_t unmatched_anti_messages = 0;  // of this LP's among the group's
-    SavedStates* saved_states = nullptr;        // null where undo lies in the history entries
-    Digest digest;                              // over committed events
-    std::uint8_t kind;                          // LpKinds
-    bool has_uncommitted = false;               // on its worker's list
-    bool failed = false;          // a handler failed; nothing is executed until that is undone
-    bool ended = false;           // can_end() was true after a final event
-    bool may_have_ended = false;  // or after one that is not final yet, and perhaps undone
+    std::uint32_t unmatched_anti_messages = 0;  // in the group's set, for this LP
+    // Null until a state is saved, and always if undo data are in the history entries.
+    SavedStates* saved_states = nullptr;
+    Digest digest;                 // of the committed events
+    std::uint8_t kind;             // number in LpKinds
+    bool has_uncommitted = false;  // is in its worker's list
+    bool failed = false;           // a handler failed; the LP executes nothing until it is undone
+    bool ended = false;            // can_end() returned true after a final event
+    bool may_have_ended = false;  // can_end() returned true, perhaps after an event that was undone
 };
 static_assert(sizeof(LpRecord) == 128, "two cache lines");
 

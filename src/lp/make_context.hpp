@@ -1,5 +1,5 @@
-// How an engine makes the Context of a handler, and what it reads in it. Apart from event_sink.hpp, so that
-// who only declares an engine need not know what a Context is made of.
+// Functions with which an engine makes and reads a handler's Context. They are separate from
+// event_sink.hpp, so that the declaration of an engine does not need the definition of Context.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace nw::detail {
 
-// It has no room, so that all events go by a call.
+// Has no room, so that each event is scheduled by a function call.
 inline SendBuffer no_buffer;
 
 inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,

@@ -1,5 +1,6 @@
-// What the process library leaves to the engine: faults of processes and requests that have no effect
-// (process/coroutine.hpp and process/resource.hpp post them), and the words for the process that has failed.
+// The engine's part of the process library: it receives faults of processes and requests without
+// effect, which process/coroutine.hpp and process/resource.hpp report, and it describes the process
+// that has failed.
 #include "lp/process_messages.hpp"
 
 #include <cxxabi.h>
@@ -35,7 +36,8 @@ constinit thread_local ProcessPlace running_place;
 
 namespace {
 
-// The engine learns of the fault at the end of the handler, when the process waits again.
+// The place of a posted fault. The engine reads the fault at the end of the handler, when the
+// process waits again and running_place has been reset.
 constinit thread_local ProcessPlace fault_place;
 
 void post_fault(HeapFault fault) noexcept {

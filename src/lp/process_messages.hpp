@@ -1,6 +1,6 @@
-// Words for a failed handler in which a process ran.
+// Messages about a failed handler in which a process ran.
 //
-// Thread: the one whose handler has failed.
+// Thread: the thread whose handler has failed.
 #pragma once
 
 #include <exception>
@@ -10,11 +10,12 @@ namespace nw {
 
 class FaultGuard;
 
-// The words of an exception become the guard's description; where a process threw it, with the exception's type.
+// Stores the exception's message in the guard. If a process threw the exception, the message also
+// contains the exception's type.
 void note_exception(FaultGuard& guard, const std::exception& error);
 
-// "process Shop::customer(int), after co_await of Delay at shop.cpp:27: "; empty where no process ran. The next call
-// returns an empty text.
+// Returns, for example, "process Shop::customer(int), after co_await of Delay at shop.cpp:27: ", or
+// an empty text if no process ran. The next call returns an empty text.
 std::string take_failed_process();
 
 }  // namespace nw

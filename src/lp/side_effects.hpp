@@ -1,4 +1,4 @@
-// Side effects of an executed event (SideEffect, history.hpp) in its history entry: made, counted, freed.
+// Adds, reads and frees the side effects in a history entry (SideEffect, history.hpp).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace nw {
 
-// Its content is not set yet. They are chained newest first.
+// Adds a side effect before the others of the entry. The caller must set its content.
 inline SideEffect& add_side_effect(HistoryEntry& entry, SideEffect::Kind kind, std::size_t bytes,
                                    PlatformHeap& heap) {
     auto& effect = *static_cast<SideEffect*>(heap.allocate(sizeof(SideEffect) + bytes));
@@ -22,7 +22,7 @@ inline SideEffect& add_side_effect(HistoryEntry& entry, SideEffect::Kind kind, s
     return effect;
 }
 
-// The anti-message of what the execution sent to another worker, ready to go.
+// Stores the anti-message of an event that the execution has sent to another worker.
 inline void add_anti_message(HistoryEntry& entry, const EventHeader& event, PlatformHeap& heap) {
     WireEvent anti{event, 0, WireKind::anti_message, false, {}};
     anti.payload_bytes = 0;
@@ -47,7 +47,9 @@ inline void free_side_effects(HistoryEntry& entry, PlatformHeap& heap) noexcept 
     }
 }
 
-// What the execution sent beyond the end of the run: what left no record, and what has one there.
+// Returns the number of events that the execution scheduled beyond the end of the run. Some of them
+// have neither a record nor an anti-message, so the sends before the end are subtracted from all
+// sends.
 inline std::uint32_t sends_beyond_end(const HistoryEntry& entry, VirtualTime until) {
     std::uint32_t beyond = entry.sent_count;
     for (const EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent)

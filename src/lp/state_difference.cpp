@@ -30,7 +30,8 @@ class Comparison {
   public:
     explicit Comparison(std::span<const AddressRange> stacks) : stacks_(stacks) {}
 
-    // It, or the end. Requires: a chunk of one size never gets another.
+    // Returns the position of the first difference, or the size of the smaller chunk if there is
+    // none.
     std::size_t first_difference(const Chunk& was, const Chunk& is) {
         std::size_t at = 0;
         for (;;) {
@@ -51,7 +52,7 @@ class Comparison {
   private:
     static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
     std::span<const AddressRange> stacks_;
-    bool has_passed_over_ = false;  // words that point into them
+    bool has_passed_over_ = false;  // words that point into stacks_
 };
 
 std::string words_for(const std::string& what, std::size_t at, const Chunk& was, const Chunk& is) {
@@ -59,7 +60,7 @@ std::string words_for(const std::string& what, std::size_t at, const Chunk& was,
                        std::to_integer<unsigned>(was[at]), std::to_integer<unsigned>(is[at]));
 }
 
-// The chunk that holds the address.
+// Returns the chunk that contains the address, or end().
 Chunks::const_iterator holder_of(const Chunks& chunks, const std::byte* address) {
     auto found = chunks.upper_bound(address);
     if (found == chunks.begin()) return chunks.end();

@@ -1,5 +1,5 @@
-// Where an LP's memory is not what a snapshot of it says, in words: for --check-rollback, whose user has
-// to find the member that does not come back.
+// Describes the first difference between an LP's memory and a snapshot, for --check-rollback. The
+// user of this option must find the member that a rollback does not restore.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,14 @@ namespace nw {
 class LpHeap;
 struct Snapshot;
 
-// The first byte that differs: in the LP's object, which lies at `object` and has `object_bytes`, else in
-// any other allocation; else an allocation that is there now and was not, or the other way round. Empty
-// if all is equal. None if all that differs are words that point into `stacks`, where handlers ran: what they pointed to
-// is gone. (g++ 12 keeps such an address in a coroutine's frame for every braced list.)
+// Returns the first difference that is found in this order: a byte of the LP's object, which is at
+// `object` and has `object_bytes` bytes; a byte or the size of another allocation; an allocation
+// that exists only in the snapshot; an allocation that exists only now. For example:
 //     byte 24 of the LP's object (40 bytes) was 0x05 and is 0x07
-// Requires: the snapshot is of this heap. Call in platform mode.
+// Returns an empty text if there is no difference. Returns no value if the only differences are
+// words that point into `stacks`, the stacks of handlers, because the objects that they pointed to
+// no longer exist. (g++ 12 keeps such an address in a coroutine's frame for every braced list.)
+// Requires: the snapshot is of this heap. Call it in platform mode.
 std::optional<std::string> describe_difference(const LpHeap& heap, const Snapshot& snapshot,
                                                const void* object, std::size_t object_bytes,
                                                std::span<const AddressRange> stacks);

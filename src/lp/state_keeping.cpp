@@ -16,24 +16,28 @@
 namespace nw {
 namespace {
 
-// Plain states up to this size are copied into every history entry. Two cache lines take some 5 ns to
-// copy. A saved state every 32 events takes 3 ns an event where saving one takes 100, and coasting
-// forward from it, over 16 events of 65 ns, another 2 where an LP is rolled back once in 500 events.
-// With fewer rollbacks less would be copied, with more of them more.
+// Maximum size of plain states that are copied into every history entry. Copying two cache lines
+// takes about 5 ns per event. With a saved state every 32 events, saving takes 3 ns per event if a
+// save takes 100 ns, and coasting forward over 16 events of 65 ns takes another 2 ns per event if
+// an LP is rolled back once in 500 events. So 128 bytes is the break-even size; with fewer
+// rollbacks it would be smaller, with more rollbacks larger.
 constexpr std::uint32_t undo_bytes_max = 128;
 
-// Coasting over more events than this makes a rollback after a calm phase too dear, and the history
-// of committed events that it needs too long. Where a saved state costs as much as many events, which only
-// large states do, it is longer, until saving takes at most a quarter of the events' own time: coasting
-// over half of it then takes twice what restoring the state does, and the history less than twice its
-// memory (a state of 8 KiB takes some 800 ns, an event 65 ns and 200 bytes at least).
+// Maximum interval between saved states. With a longer interval, a rollback after a calm phase
+// coasts forward over too many events, and the history must be kept too far back. The interval is
+// longer only if saving a state takes as long as many events, as with large states. Then it grows
+// until saving takes at most a quarter of the time of the events. In this case, coasting over half
+// of an interval takes twice as long as restoring the state, and the history takes less than twice
+// the memory of the state. (A state of 8 KiB takes about 800 ns, an event 65 ns and at least 200
+// bytes.)
 constexpr std::uint32_t interval_max = 32;
 constexpr std::uint32_t interval_max_large = 1024;
 constexpr float event_time_per_save = 4;
 
 constexpr float smoothing = 0.2f;
 
-// A thread that loses its core while it measures has a sample a thousand times too long.
+// A thread that loses its core during a measurement gets a sample that is a thousand times too
+// large.
 constexpr float sample_max = 4;  // times the mean
 
 float smooth(float mean, float sample) noexcept {
@@ -74,9 +78,9 @@ StateKeepingRules StateKeepingRules::choose(Rollback method, const ProcessFactor
 }
 
 void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
-    const History::Ordinal position = lp.history.tail() - 1;  // the entry about to be executed
+    const History::Ordinal position = lp.history.tail() - 1;  // of the entry that is executed next
     if (lp.failed) {
-        ++lp.save_due;  // not a state to keep
+        ++lp.save_due;  // the state of a failed LP is not saved
         return;
     }
     if (lp.saved_states == nullptr) {
@@ -141,7 +145,7 @@ History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal
                                                   PlatformHeap& heap) {
     SavedStates& kept = *lp.saved_states;
     ++kept.rollbacks;
-    // Positions are compared by distance: ordinals wrap.
+    // Ordinals wrap, so positions are compared by their distance.
     while (static_cast<std::int32_t>(kept.newest->position - position) > 0) {
         SavedState* dropped = kept.newest;
         kept.newest = dropped->older;
@@ -154,7 +158,8 @@ History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal
         std::memcpy(plain_state(lp), kept.newest->state(), rules_of(lp).state_bytes);
     }
     lp.save_due = kept.newest->position + kept.interval;
-    // Where the restored position lies beyond that (the interval has shrunk), at once.
+    // If the restored position is beyond save_due because the interval has become shorter, the next
+    // state is saved at once.
     if (static_cast<std::int32_t>(lp.save_due - position) < 0) lp.save_due = position;
     return kept.newest->position;
 }
@@ -213,11 +218,12 @@ void StateKeeper::adapt(LpRecord& lp) noexcept {
     constexpr std::uint32_t enough_events = 32;
     const std::uint32_t events = lp.committed - kept.adapted_at;
     if (events < enough_events || kept.save_ns == 0 || kept.event_ns == 0) return;
-    // Where there was no rollback, as if the next one came now, and at least twice of what was.
+    // If there was no rollback, computes as if the next one came now, and at least doubles the
+    // interval.
     double best = std::ceil(
         std::sqrt(2.0 * events / std::max(kept.rollbacks, 1U) * kept.save_ns / kept.event_ns));
     if (kept.rollbacks == 0) {
-        if (events < kept.interval) return;  // too few to say so
+        if (events < kept.interval) return;  // too few for this conclusion
         best = std::max(best, 2.0 * kept.interval);
     }
     kept.interval = static_cast<std::uint32_t>(

@@ -1,15 +1,15 @@
-// How an LP's state comes back: the three methods of --rollback behind two questions, "what is saved
-// before an event" and "what is restored, and from which event on must be executed again".
+// Saves and restores the states of LPs with the three methods of --rollback. This code decides what
+// to save before an event, what to restore, and from which event on to coast forward.
 //
 //   reverse   one control word in each history entry; on_reverse undoes event by event
-//   copy      a plain state: its bytes in each history entry while they are few; larger ones as
-//             saved states every χ events
-//   snapshot  whatever the LP allocated: LpHeap snapshots every χ events
+//   copy      a plain state: small states in each history entry, larger states as saved states
+//             every χ events
+//   snapshot  any allocations of the LP: snapshots of its heap every χ events
 //
-// χ adapts to each LP: ⌈√(2 · events/rollbacks · cost of saving a state/cost of an event)⌉ (the
-// square-root rule of Lin, Preiss, Loucks, Lazowska: "Selecting the checkpoint interval in Time Warp
-// simulation", PADS 1993). Events between the saved state and the wanted position are executed again
-// with sends silenced (coast forward); that is the worker's part.
+// χ is adapted for each LP: ⌈√(2 · events/rollbacks · cost of saving a state/cost of an event)⌉,
+// the square-root rule of Lin, Preiss, Loucks and Lazowska: "Selecting the checkpoint interval in
+// Time Warp simulation", PADS 1993. The worker executes the events between the saved state and the
+// wanted position again, without sends (coast forward).
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace nw {
 struct ProcessFactory;
 struct Snapshot;
 
-// A saved state at a position of the history. For `copy` the state's bytes follow.
+// A saved state at a position of the history. With `copy`, the bytes of the state follow.
 struct SavedState {
     SavedState* older;
     Snapshot* snapshot;  // null for plain copies
@@ -36,14 +36,14 @@ struct SavedState {
     std::byte* state() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-// An LP's saved states, newest first, and what its interval is adapted from.
+// An LP's saved states, and the measurements from which its interval is adapted.
 struct SavedStates {
-    SavedState* newest = nullptr;     // null where the history is empty
-    std::uint64_t bytes = 0;          // of all, what they share counted once
-    std::uint32_t interval = 8;       // events from one saved state to the next
-    History::Ordinal adapted_at = 0;  // committed events at the last adaptation
-    std::uint32_t rollbacks = 0;      // since then
-    float save_ns = 0;                // running means, 0 until measured
+    SavedState* newest = nullptr;     // then by `older`; null only if the history is empty
+    std::uint64_t bytes = 0;          // of all saved states; shared data are counted once
+    std::uint32_t interval = 8;       // events between saved states
+    History::Ordinal adapted_at = 0;  // LpRecord::committed at the last adaptation
+    std::uint32_t rollbacks = 0;      // since the last adaptation
+    float save_ns = 0;                // running means; 0 until measured
     float event_ns = 0;
 };
 
@@ -51,8 +51,8 @@ struct SavedStates {
 struct StateKeepingRules {
     Rollback method = Rollback::snapshot;
     std::uint32_t state_bytes = 0;            // of a plain state
-    std::uint32_t state_saving_interval = 0;  // 0: adaptive
-    bool undo_in_entry = false;               // plain bytes or control word in each history entry
+    std::uint32_t state_saving_interval = 0;  // 0: adapted
+    bool undo_in_entry = false;               // plain state or control word in each history entry
     std::uint32_t entry_stride = sizeof(HistoryEntry);
     void* (*state_of)(LogicalProcess*) = nullptr;
 
@@ -60,21 +60,22 @@ struct StateKeepingRules {
                                     std::uint32_t state_saving_interval);
 };
 
-// One worker's hand in it. Thread: the worker.
+// Saves and restores the states of one worker's LPs. Thread: the worker.
 class StateKeeper {
   public:
-    // `rules`: of each kind of LPs.
+    // `rules`: by kind of LP.
     explicit StateKeeper(std::vector<StateKeepingRules> rules) : rules_(std::move(rules)) {}
 
     const std::vector<StateKeepingRules>& rules() const noexcept { return rules_; }
     Rollback method(const LpRecord& lp) const noexcept { return rules_of(lp).method; }
     bool saves_states(const LpRecord& lp) const noexcept { return !rules_of(lp).undo_in_entry; }
 
-    // Called once, after the LP was built. Nothing is kept of an LP before its first event.
-    // Requires: nothing that was executed may still be rolled back, and nothing is kept.
+    // Starts saving states: the first is saved before the LP's next event. Called before the first
+    // event, and when the history has been dropped. Requires: no executed event can be rolled back
+    // any more, and the LP has no saved states.
     void begin(LpRecord& lp) noexcept { lp.save_due = lp.history.tail(); }
-    // The same of an LP that another run has had, perhaps with other rules: what was learnt of it is kept where
-    // it is of use. Requires: its past was dropped.
+    // Called for an LP of a saved run, or of another rank. The rules may have changed; measurements
+    // are kept if they are still used. Requires: the LP's history has been dropped.
     void go_on(LpRecord& lp, PlatformHeap& heap) noexcept;
 
     // Called before the event of the newest entry is executed.
@@ -89,53 +90,57 @@ class StateKeeper {
         }
     }
 
-    // The newest saved state at or before `position` is brought back; later ones are dropped.
-    // Returns its position: coast forward from there. Requires: saves_states(lp).
+    // Restores the newest saved state at or before `position`, and drops later ones. Returns its
+    // position, from which the worker coasts forward. Requires: saves_states(lp).
     History::Ordinal restore_saved_state(LpRecord& lp, History::Ordinal position,
                                          PlatformHeap& heap);
 
-    // The plain state of an entry is brought back. Requires: copy, undo_in_entry.
+    // Restores the plain state of an entry. Requires: copy, undo_in_entry.
     void restore_undo(LpRecord& lp, HistoryEntry& entry) noexcept {
         copy_words(plain_state(lp), entry.undo(), rules_of(lp).state_bytes);
     }
 
-    // Entries before `position` will never be rolled back. Returns the position before which the
-    // history is not needed any more (coasting starts at a saved state, which may be older).
+    // Called when the entries before `position` are final. Drops saved states that are not needed
+    // any more, and may adapt the interval. Returns the position from which the history is still
+    // needed: coasting forward starts at a saved state, which may be before `position`.
     History::Ordinal trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
 
-    // Drops the saved states of an LP whose past is final: its next event will be preceded by one.
-    // Requires: history empty.
+    // Drops the saved states of an LP whose executed events are all final. The next state is saved
+    // before its next event. Requires: the history is empty.
     void drop_past(LpRecord& lp, PlatformHeap& heap) noexcept;
-    // Also what was learnt of the LP, as if it had never executed anything. For when memory is short.
+    // Like drop_past(), and also drops the measurements, as if the LP had never executed an event.
+    // Used if memory is short.
     void forget(LpRecord& lp, PlatformHeap& heap) noexcept;
 
-    // Whether nothing but the LP's state as it is now is needed from its next event on: that, if it is not
-    // executed for good, will be preceded by a saved state. Requires: all that it has executed is final.
+    // Returns whether the LP's next event needs no data about the past: either the event is
+    // executed irrevocably, or a state is saved before it. Requires: all events that the LP has
+    // executed are final.
     bool is_at_start(const LpRecord& lp) const noexcept {
         return !saves_states(lp) || lp.save_due == lp.history.tail();
     }
 
-    // About what an executed event takes besides itself and what it sends, until it is committed.
+    // Estimated bytes of an executed event until it is committed, without the event itself and the
+    // events that it sends.
     std::size_t bytes_per_event() const noexcept;
 
-    // Whether trim() would free enough to be worth touching the LP's saved states.
+    // Returns whether trim() would free enough to justify an access to the LP's saved states.
     bool worth_trimming(const LpRecord& lp) const noexcept {
         constexpr std::uint32_t entries_worth_it = 8;
         return !saves_states(lp) || lp.committed - lp.history.head() >= entries_worth_it;
     }
 
-    // Whether the cost of this execution is to be measured: one in 16 of an LP.
+    // Returns whether to measure the cost of this execution: one in 16 of each LP.
     bool wants_event_cost(const LpRecord& lp) const noexcept {
         return lp.saved_states != nullptr && (lp.history.tail() & 15) == 0;
     }
     void event_cost(LpRecord& lp, float ns) noexcept;
 
-    // Hint to the cache. Requires: the LP has saved states already.
+    // Prefetches the data that trim() reads. The caller has prefetched lp.saved_states.
     void prefetch_trim(const LpRecord& lp) const noexcept {
         if (lp.saved_states != nullptr) prefetch(lp.saved_states->newest);
     }
 
-    // The LP, with its saved states, goes to another worker's keeper, or comes from one.
+    // Called when the LP moves, with its saved states, to another worker, or comes from one.
     void hand_over(const LpRecord& lp) noexcept { bytes_ -= bytes_held(lp); }
     void take_over(const LpRecord& lp) noexcept {
         bytes_ += bytes_held(lp);
@@ -153,7 +158,7 @@ class StateKeeper {
         return static_cast<std::byte*>(rules_of(lp).state_of(lp.process));
     }
 
-    // A small plain state: cheaper than a call of memcpy.
+    // For small plain states: faster than a call of memcpy.
     static void copy_words(std::byte* to, const std::byte* from, std::uint32_t bytes) noexcept {
         std::uint32_t i = 0;
         for (; i + 8 <= bytes; i += 8) std::memcpy(to + i, from + i, 8);

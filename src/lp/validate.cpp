@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t newest_entries = 4;
 
-// Distance from a to b; ordinals wrap.
+// Returns the distance from a to b. Ordinals wrap.
 std::int32_t from_to(History::Ordinal a, History::Ordinal b) noexcept {
     return static_cast<std::int32_t>(b - a);
 }
@@ -25,7 +25,7 @@ void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules) {
         NW_CHECK(lp.saved_states == nullptr);
         return;
     }
-    // The next one comes before an event that is still to be executed.
+    // The next state is saved before an event that has not been executed yet.
     NW_CHECK(from_to(history.tail(), lp.save_due) >= 0);
     if (lp.saved_states == nullptr) {
         NW_CHECK(history.empty());
@@ -44,12 +44,13 @@ void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules) {
         NW_CHECK(from_to(saved->older->position, saved->position) > 0);
         NW_CHECK((saved->snapshot == nullptr) == (saved->older->snapshot == nullptr));
     }
-    // Whatever is kept of the past can be come back to, and nothing is kept that cannot.
+    // The LP can be rolled back to each entry, and no saved state is kept without need.
     NW_CHECK(saved->position == history.head());
     NW_CHECK((saved->snapshot == nullptr) == (rules.method == Rollback::copy));
 }
 
-// What a handler sent has the sender's next places in the order, and comes after the event.
+// Checks an event that a handler sent: its sequence is in the handler's range, and it comes after
+// the handler's event.
 void validate_sent(const LpRecord& lp, const EventRecord& event, const EventHeader& sent,
                    std::uint32_t first_sequence, std::uint32_t sent_count) {
     NW_CHECK(sent.sender == lp.id);
@@ -98,15 +99,15 @@ void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t
     NW_CHECK(!has_words || (event.failed && !event.put_aside));
     NW_CHECK(!event.put_aside || event.failed);
     if (!event.failed) return;
-    // What a failed handler did is undone, and nothing but the words of its failure kept.
+    // The effects of a failed handler are undone, and only the message of its failure is kept.
     NW_CHECK(entry.sent == nullptr);
     NW_CHECK(entry.sent_count == 0);
     NW_CHECK(entry.random_used == 0);
     NW_CHECK(entry.side_effects == nullptr || (has_words && entry.side_effects->next == nullptr));
 }
 
-// An event that was taken back and scheduled again has its old place. What comes by mail may be there
-// before the anti-message of the first.
+// An event that was canceled and scheduled again has its former key. If both come by mail, the
+// second may arrive before the anti-message of the first.
 bool are_twins(const EventRecord& a, const EventRecord& b) noexcept {
     return a.key() == b.key() && a.serial != b.serial &&
            (a.from_other_worker || b.from_other_worker);
@@ -154,7 +155,7 @@ void validate_record(const LpRecord& lp, const LpExpectations& expected) {
 void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpectations& expected) {
     const History& history = lp.history;
     std::uint64_t random_used = 0;
-    std::uint32_t sequence = lp.sequence;  // before the entry at hand
+    std::uint32_t sequence = lp.sequence;  // at the end of the current entry
     const EventRecord* later = nullptr;
     for (History::Ordinal p = history.tail(); p != first;) {
         const HistoryEntry& entry = history.at(--p, expected.keeping[lp.kind].entry_stride);
@@ -165,7 +166,7 @@ void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpect
         NW_CHECK(!is_final || later == nullptr || before(event.key(), later->key()));
         NW_CHECK(later == nullptr || before(event.key(), later->key()) || are_twins(event, *later));
         NW_CHECK(!event.lets_end || lp.may_have_ended || lp.ended);
-        // An LP that has failed rests.
+        // An LP that has failed executes nothing.
         NW_CHECK(later == nullptr || !event.failed || later->failed);
         random_used += entry.random_used;
         sequence -= entry.sent_count;

@@ -1,5 +1,6 @@
-// What must hold of an LP between two changes, in whatever state it is: its record, its history, its
-// saved states. For the paranoid preset (base/paranoid.hpp) and for tests.
+// Checks the invariants of an LP between two changes: its record, its history and its saved states.
+// For the paranoid preset (base/paranoid.hpp) and for tests. All functions throw InternalError
+// if an invariant is violated.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +11,29 @@
 
 namespace nw {
 
-// What is known of the LP from outside.
+// Facts about the run that the checks use.
 struct LpExpectations {
     const std::vector<StateKeepingRules>& keeping;  // by kind
     std::uint32_t payload_bytes_max = 0;
     VirtualTime gvt = 0;
     VirtualTime safe_before = 0;  // events before it may have left no entry
-    // Events before it are irrevocable: what they sent may be freed already.
+    // Events before it are irrevocable. The events that they sent may have been freed.
     EventKey final_before{};
-    // Chains of rollbacks are being worked off: events in histories may be marked as cancelled.
+    // Chains of rollbacks are being processed: events in histories may be marked as canceled.
     bool is_cancelling = false;
 };
 
-// All throw InternalError. The record itself, and its saved states. Cost: by the saved states.
+// Checks the record and the saved states. Cost: proportional to the number of saved states.
 void validate_record(const LpRecord& lp, const LpExpectations& expected);
 
-// Entries from `first` on, with what they sent. Requires: a valid record, first in [head, tail].
+// Checks the entries from `first` on, with the events that they sent. Requires: a valid record, and
+// first in [head, tail].
 void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpectations& expected);
 
-// The record and the newest entries: for after each change.
+// Checks the record and the newest entries. For a call after each change.
 void validate_newest(const LpRecord& lp, const LpExpectations& expected);
 
-// Everything, with the LP's heap. Returns about how many things it has looked at.
+// Checks everything, including the LP's heap. Returns the approximate number of checked objects.
 std::uint64_t validate_whole(const LpRecord& lp, const LpExpectations& expected);
 
 }  // namespace nw

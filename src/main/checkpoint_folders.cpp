@@ -18,7 +18,7 @@
 namespace nw {
 namespace {
 
-// As a shell takes it.
+// Quotes the word for a POSIX shell, if necessary.
 std::string shell_quoted(const std::string& word) {
     constexpr const char* plain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
@@ -57,7 +57,8 @@ void find_saved_run(Settings& settings, RunIdentity identity, std::vector<Loaded
                 fmt::format("--lps-per-group {}: a restarted run keeps its groups; allowed with "
                             "this --restart: {}, or auto",
                             config.lps_per_group, lps_per_group));
-        // The first rank's tables are there, or the run cannot go on: no new folder for that.
+        // A restarted run appends to the tables that the first rank has written. So their folder
+        // must exist; a new folder would not help.
         const std::string& output = config.output_directory;
         std::error_code ignored;
         if (is_first && !output.empty() && !std::filesystem::is_directory(output, ignored))

@@ -1,4 +1,4 @@
-// --checkpoint and --restart, before and after the run.
+// The folders of --checkpoint and --restart, before and after the run.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,26 @@
 
 namespace nw {
 
-// The first rank locks the folders of --restart and --checkpoint for this run: the caller holds what is
-// returned until the run is over. Null where there is nothing to lock.
+// The first rank locks both folders for this run. The caller keeps the returned lock until the run
+// is over. A null pointer means that this rank locks nothing.
 
-// Takes the folder of --restart, on the first rank and before any rank reads what is there: another run
-// that holds it may be about to save once more. Throws SetupError.
+// Locks the folder of --restart. Called on the first rank, before any rank reads the folder:
+// another run that holds the lock may be about to save once more. Throws SetupError.
 std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings);
 
-// Finds the saved run to go on from (settings.config.restart_from); `identity` is what must be alike for
-// that, `modules` are the libraries of this process as it began. Both are kept for runs that are saved.
-// Throws SetupError, also where the end of the run does not lie beyond where the saved one has come.
+// Reads the saved run of --restart, if there is one, into settings.config.restart_from. `identity`
+// must equal the saved run's identity. `modules` are the libraries that the process had loaded at
+// its start. Stores both in settings.config.save, for runs that are saved. Throws SetupError, also
+// if the end time of this run is not later than the time that the saved run has reached.
 void find_saved_run(Settings& settings, RunIdentity identity, std::vector<LoadedModule> modules,
                     const Setup& setup, bool is_first);
 
-// Makes, checks and keeps the folder of --checkpoint, unless it is that of --restart. Throws SetupError.
+// Creates the folder of --checkpoint and checks it. Locks it, unless it is the folder of --restart.
+// Throws SetupError.
 std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, bool is_first);
 
-// The line for a user whose run was saved and has ended. `own_words_last`: as in Setup. Throws MachineError.
+// Returns the line that is printed after an interrupted run was saved: how to continue it.
+// `own_words_last`: as in Setup. Throws MachineError.
 std::string restart_hint(const Settings& settings, std::size_t own_words_last, VirtualTime saved_at,
                          std::uint32_t ranks);
 

@@ -1,14 +1,14 @@
-// Which program this is, and which files it reads, to the bit.
+// Fingerprints of the program and of the files that it reads. They differ if one bit differs.
 #pragma once
 
 #include <string>
 
 namespace nw {
 
-// A hash over the file, 32 hex digits; "unknown" if it cannot be read.
+// Returns a hash of the file's content as 32 hex digits, or "unknown" if the file cannot be read.
 std::string file_fingerprint(const std::string& path);
 
-// The fingerprint of the executable's file.
+// Returns the fingerprint of the program's executable file.
 std::string program_fingerprint();
 
 }  // namespace nw

@@ -17,13 +17,14 @@
 namespace nw {
 namespace {
 
-// Set while the program begins once more: whoever finds it does not do so a third time.
+// Environment variable that is set while the program is executed again. A process that finds it
+// does not execute the program a third time.
 constexpr const char* mark = "NUMAWARP_FIXED_ADDRESSES";
 constexpr unsigned long only_ask = 0xffffffff;
 
 enum class Attempt : unsigned char { none, refused, failed, in_vain };
 
-// What this process did, written before main().
+// The attempt of this process and its errno; written before main().
 constinit Attempt attempt = Attempt::none;
 constinit int attempt_errno = 0;
 
@@ -32,9 +33,10 @@ bool has_fixed_addresses() noexcept {
     return flags != -1 && (flags & ADDR_NO_RANDOMIZE) != 0;
 }
 
-// Looks at a configuration file as text: who wrongly believes that it names one of the two options only
-// makes the program begin once more. It is read again, properly, when the run begins; so what can be read
-// only once, as a pipe, or has no end, as a device, is not looked at.
+// Searches a configuration file as plain text for the two options. A wrong match only has the
+// effect that the program is executed again. The file is parsed properly when the run begins.
+// Therefore only regular files are read here: a pipe can be read only once, and a device may have
+// no end.
 bool file_may_ask(const char* path) noexcept {
     struct stat status {};
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
@@ -62,9 +64,10 @@ bool may_ask_for_saved_run(int count, char** words) noexcept {
     return false;
 }
 
-// Returns only if it cannot be done.
+// Executes the program again. Returns only if this fails.
 Attempt begin_once_more(char** words) noexcept {
-    // Its own name, and not that of the link, is what tools show.
+    // Execute the file itself and not the link /proc/self/exe: tools show the name that was
+    // executed.
     std::array<char, PATH_MAX> program{};
     if (readlink("/proc/self/exe", program.data(), program.size() - 1) <= 0) return Attempt::failed;
     const int flags = personality(only_ask);
@@ -78,7 +81,8 @@ Attempt begin_once_more(char** words) noexcept {
     return Attempt::failed;
 }
 
-// The C library calls this with main()'s arguments, before the constructors of a model's statics.
+// The C library calls this function with main()'s arguments, before the constructors of the model's
+// static objects.
 [[gnu::constructor(101)]] void fix_addresses(int count, char** words, char**) {
     ignore_signals_again();
     const bool once_more = std::getenv(mark) != nullptr;

@@ -1,18 +1,19 @@
-// Runs that are saved or go on (--checkpoint, --restart) need their libraries where they were in the
-// process before: LPs point into them. Linux deals out addresses anew for each process, unless it is
-// told not to, and that it can be told only before a program is loaded. So a program whose command line
-// asks for such a run begins once more, before its first line: same process, arguments, environment and
-// open files, at addresses that are always the same.
+// A run that is saved or restarted (--checkpoint, --restart) needs its libraries at the addresses
+// that they had in the earlier process, because LPs contain pointers into them. Linux chooses these
+// addresses at random for each process. This can be switched off only before a program is loaded.
+// Therefore a program whose command line asks for such a run executes itself again: the process,
+// arguments, environment and open files remain, and the addresses are the same in every process.
 //
-// Before main(), because what main() reads or writes before nw::run must not happen twice.
+// This happens before main(), because input or output of main() before nw::run must not happen
+// twice.
 #pragma once
 
 #include <string>
 
 namespace nw {
 
-// Why libraries may be elsewhere in the next process of this program; empty if they will not be.
-// Thread: any, from main() on.
+// Returns why libraries may have other addresses in the next process of this program, or an empty
+// string if their addresses are fixed. Thread: any, from main() on.
 std::string why_addresses_differ();
 
 }  // namespace nw

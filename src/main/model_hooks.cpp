@@ -23,19 +23,20 @@ namespace nw {
 
 namespace {
 
-// The words of an exception of the model's; what() is its own code, and may return nothing.
+// The message of an exception of the model. what() may be the model's own code, and may return null
+// or an empty string.
 std::string words_of(const std::exception& error) {
     const char* const words = error.what();
     return words != nullptr && *words != '\0' ? words : "an exception without a message";
 }
 
-// Sees to it that a hook does not run for ever. While this lives the thread that made it is watched by
-// another.
+// Limits the duration of a hook. During the lifetime of the object, a second thread watches the
+// thread that created it.
 class HookTimeout final : public HandlerProbe {
   public:
     explicit HookTimeout(double seconds) : seconds_(seconds) {
         adopt_thread();
-        const SignalsBlocked blocked;  // the process's signals are for its main thread
+        const SignalsBlocked blocked;  // the main thread receives the signals of the process
         thread_ = start_thread<std::thread>("of setup() and finished()", [this] { run(); });
     }
     ~HookTimeout() {
@@ -52,7 +53,8 @@ class HookTimeout final : public HandlerProbe {
     void run() {
         std::unique_lock lock(mutex_);
         std::chrono::duration<double> time(seconds_);
-        // Again and again: the hook may be in a library that must not be left, and is if it stays there.
+        // Request again every 20 ms: the request has no effect while the hook executes a library
+        // that must not be left. After 50 requests the hook is left by force.
         constexpr std::uint32_t tries_max = 50;
         for (std::uint32_t i = 0; !over_changed_.wait_for(lock, time, [this] { return over_; });
              ++i) {
@@ -61,7 +63,7 @@ class HookTimeout final : public HandlerProbe {
             time = std::chrono::milliseconds(20);
         }
     }
-    // Such a hook has no LP, and no heap but libc's.
+    // A hook has no LP, and its only heap is libc's.
     bool is_in_platform_mode() const noexcept override { return false; }
     bool answer(ProbeWish wish, FaultGuard& guard) noexcept override {
         if (wish != ProbeWish::end) return false;

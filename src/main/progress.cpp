@@ -23,11 +23,11 @@ namespace {
 using std::chrono::duration;
 
 constexpr duration<double> redraw_period{0.2};
-// A user who asks for progress wants to see soon that it works; a log that nobody asked for stays
-// empty if the run is short.
+// Seconds until the first line. With --progress the first line comes early, as a sign that the
+// option works. Without the option the log of a short run stays empty.
 constexpr double first_asked_for_seconds = 10;
 constexpr double first_unasked_seconds = 60;
-// Before that a time to go would be a guess.
+// An estimate of the remaining time from a shorter period would be a guess.
 constexpr double first_judged_seconds = 1;
 constexpr double to_go_seconds_said = 999 * 86'400.0;
 
@@ -37,14 +37,14 @@ std::size_t terminal_columns() noexcept {
     return known ? size.ws_col : 80;
 }
 
-// Whether a line there can be drawn over.
+// True if a line on standard error can be overwritten.
 bool is_terminal() {
     const char* kind = std::getenv("TERM");
     return isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
 std::string share_of_way(double share) {
-    // Not there before it is there.
+    // Do not round up to 100 % before the end is reached.
     return share_text(share < 1 ? std::min(share, 0.999) : 1);
 }
 
@@ -57,7 +57,8 @@ void ProgressMeter::add(const ProgressSample& sample) {
         samples_.pop_front();
 }
 
-// The youngest that is so old, or the first. Requires: there is one.
+// Returns the youngest sample that is at least `seconds` old, or else the first one. Requires:
+// there is a sample.
 const ProgressSample& ProgressMeter::sample_before(double seconds) const noexcept {
     const double time = samples_.back().seconds - seconds;
     const auto younger =
@@ -95,13 +96,13 @@ std::string ProgressMeter::line(std::size_t columns) const {
     std::string speed, efficiency;
     if (seconds > 0) speed = count_text(events / seconds) + " events/s";
     if (now.executed_events > from.executed_events) {
-        // The two counts are read one after the other, so that a share may come out above 1.
+        // The two counts are read one after the other, so the quotient may exceed 1.
         const double executed = static_cast<double>(now.executed_events - from.executed_events);
         efficiency = fmt::format("efficiency {:.0f} %", 100 * std::min(1.0, events / executed));
     }
     const std::string to_go = time_to_go();
 
-    // From the longest to the shortest that says something.
+    // From the longest line to the shortest one that is useful.
     const std::vector<std::string> lines[] = {{way, speed, efficiency, to_go},
                                               {way, speed, to_go},
                                               {way, to_go},
@@ -162,7 +163,7 @@ void ProgressLine::redraw_often() {
         look(elapsed());
         const std::size_t columns = terminal_columns();
         const std::lock_guard lock(writing_);
-        // In the last column some terminals go on to the next line.
+        // Leave the last column empty: after writing into it, some terminals move to the next line.
         write_to_stderr(fmt::format("\r{}\x1b[K", meter_.line(columns - 1)));
         drawn_ = true;
     }
@@ -171,7 +172,8 @@ void ProgressLine::redraw_often() {
 }
 
 void ProgressLine::print_rarely(double first_seconds) {
-    // Samples are taken as often as for a terminal, so that the speed is that of the last seconds.
+    // Samples are taken as often as for a terminal, so that the speed is that of the last 5
+    // seconds.
     LogPace pace(first_seconds);
     while (wait_for(redraw_period)) {
         const double seconds = elapsed();

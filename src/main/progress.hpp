@@ -1,8 +1,9 @@
-// The live line of a long run. It runs in a thread of its own, which reads what the engine publishes
-// at GVT rounds and never speaks to a worker: a terminal that blocks must not hold up the run.
+// The progress line of a long run. A separate thread writes it. This thread reads the figures that
+// the engine publishes at GVT rounds, and neither waits for a worker nor blocks one. So a blocked
+// terminal does not delay the run.
 //
-// On a terminal the line is drawn over and over. A log gets a line a minute: it is read later, by
-// somebody who wants to know when the run became slow, and nobody wants to scroll past the rest.
+// On a terminal the line is overwritten again and again. A log receives one line per minute: this
+// is enough to find out later when the run became slow, and keeps the log short.
 #pragma once
 
 #include <chrono>
@@ -18,28 +19,30 @@
 
 namespace nw {
 
-// What the run said at one moment.
+// Progress of the run at one moment.
 struct ProgressSample {
-    double seconds = 0;  // since some start
+    double seconds = 0;  // since any fixed moment
     VirtualTime gvt = 0;
     std::uint64_t committed_events = 0;
     std::uint64_t executed_events = 0;
 };
 
-// Speed over the last seconds: a mean over the whole run would hide that it has slowed down. The time
-// to go is judged by a longer while, a quarter of the run's time so far within bounds: of a run of
-// hours it must not jump with every other process of the machine.
+// Computes the speed over the last 5 seconds, because a mean over the whole run would hide that the
+// run has become slower. The remaining time is estimated from a longer period: a quarter of the
+// elapsed time, from 5 to 300 s. Otherwise the estimate for a run of hours would change with every
+// short disturbance by another process.
 //
-// Only differences count. A run that was restarted begins at the GVT it had, and that is no speed.
+// Only differences between samples are used: a restarted run begins with a GVT above 0, which is
+// not progress of this process.
 class ProgressMeter {
   public:
     explicit ProgressMeter(VirtualTime until) : until_(until) {}
 
-    // Requires: `sample` is not older than the one before.
+    // Requires: `sample` is not older than the previous one.
     void add(const ProgressSample& sample);
 
-    // Virtual time, %, events/s, efficiency, time to go, as far as they are known and as many of them
-    // as fit.
+    // Returns virtual time, percentage, events/s, efficiency and remaining time, as far as they are
+    // available and fit into `columns`.
     std::string line(std::size_t columns = 80) const;
 
   private:
@@ -49,17 +52,18 @@ class ProgressMeter {
     const ProgressSample& sample_before(double seconds) const noexcept;
     std::string time_to_go() const;
 
-    VirtualTime until_;  // infinite: neither % nor time to go are known
+    VirtualTime until_;  // infinite: no percentage and no remaining time
     double first_seconds_ = 0;
     std::deque<ProgressSample> samples_;
 };
 
-// When a line is due in a log: after a while, and then every minute.
+// Decides when a log receives a line: after `first_seconds`, and then every minute.
 class LogPace {
   public:
     explicit LogPace(double first_seconds) : next_seconds_(first_seconds) {}
 
-    // Requires: times do not fall. After a long pause (of a process that was stopped) one line is due.
+    // Returns true if a line is due at this time. Requires: `seconds` does not decrease. After a
+    // long pause (the process was stopped) one line is due.
     bool is_due(double seconds) noexcept;
 
   private:
@@ -69,20 +73,20 @@ class LogPace {
 
 class ProgressLine {
   public:
-    // Writes to standard error while it lives, as `mode` and the terminal want it. Leaves the line
-    // empty behind it. Ends when the run does: the destructor waits for its thread.
+    // Writes to standard error during its lifetime, as `mode` and the kind of terminal require. The
+    // destructor waits for the thread, which erases its line from a terminal.
     ProgressLine(ProgressMode mode, VirtualTime until, const LiveProgress& live);
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
-    // Something else for standard error, on a line of its own. Thread: any.
+    // Prints another message to standard error, on a separate line. Thread: any.
     void print(std::string_view message);
 
   private:
     void redraw_often();
     void print_rarely(double first_seconds);
-    bool wait_for(std::chrono::duration<double> time);  // false: the run is over
+    bool wait_for(std::chrono::duration<double> time);  // returns false when the run is over
     void look(double seconds);
     double elapsed() const noexcept;
     void erase();
@@ -94,7 +98,7 @@ class ProgressLine {
     std::condition_variable over_changed_;
     bool over_ = false;  // under mutex_
     std::mutex writing_;
-    bool drawn_ = false;  // under writing_: the line stands there
+    bool drawn_ = false;  // under writing_: the terminal shows the line
     std::thread thread_;
 };
 

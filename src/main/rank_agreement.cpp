@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// The first fact in which a rank differs from the first rank.
+// Describes the first fact in which rank `rank` differs from rank 0.
 std::string difference(const json& first, const json& other, std::size_t rank) {
     for (std::size_t i = 0; i < std::min(first.size(), other.size()); ++i) {
         if (first[i] == other[i]) continue;
@@ -41,7 +41,7 @@ Agreement agree(RankGroup& ranks, int exit_code, const std::string& message,
     const auto first_failed = std::find_if(all.begin(), all.end(), failed);
     if (first_failed != all.end()) {
         auto text = (*first_failed)["message"].get<std::string>();
-        // What all complain of is not one rank's trouble.
+        // A failure that all ranks have is not the failure of one rank: omit the rank's number.
         if (!std::all_of(all.begin(), all.end(), failed))
             text = fmt::format("rank {}: {}", first_failed - all.begin(), text);
         return {(*first_failed)["code"].get<int>(), text};

@@ -1,6 +1,7 @@
-// Before a run on several ranks: all of them could set it up, and have set up the same. What one of them
-// complains of, all learn, and one says it; ranks with different programs, options or seeds would
-// simulate different things and never notice.
+// Agreement of all ranks before a run: every rank has set up the run, and all have set up the same
+// run. If a rank failed, all ranks receive its failure, and only the first rank prints it. Ranks
+// with different programs, options or seeds would otherwise simulate different systems without an
+// error.
 #pragma once
 
 #include <string>
@@ -11,15 +12,15 @@
 
 namespace nw {
 
-// A name and its value; the same names on every rank, if all is well.
+// Names and values. The names are the same on every rank, unless the programs differ.
 using SetupFacts = std::vector<std::pair<std::string, std::string>>;
 
 struct Agreement {
-    int exit_code = 0;    // an ExitCode; 0: everything may start
-    std::string message;  // else: one line, which the first rank prints
+    int exit_code = 0;    // an ExitCode; 0: the run may begin
+    std::string message;  // if exit_code is not 0: one line, which the first rank prints
 };
 
-// Collective. `exit_code` and `message` are this rank's failure, if it has one.
+// Collective. `exit_code` and `message` describe this rank's failure; 0 and empty without one.
 Agreement agree(RankGroup& ranks, int exit_code, const std::string& message,
                 const SetupFacts& facts);
 

@@ -1,5 +1,5 @@
-// nw::run: from the command line to the exit code. The one place that prints errors and decides what
-// the process ends with.
+// nw::run: from the command line to the exit code. Only this file prints errors and chooses the
+// exit code of the process.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -59,7 +59,8 @@ namespace nw {
 
 namespace {
 
-// One line of UTF-8, whatever stands in a file's name or in an exception of the model's.
+// Returns one line of valid UTF-8, whatever bytes the message contains (from a file name or from an
+// exception of the model).
 std::string last_line(std::string_view message) {
     return fmt::format("numawarp: {}", one_line(message));
 }
@@ -69,14 +70,15 @@ int fail(ExitCode code, std::string_view message) {
     return code;
 }
 
-// On standard output. Throws MachineError.
+// Prints to standard output. Throws MachineError.
 void print(const std::string& text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         throw MachineError(
             fmt::format("standard output cannot be written: {}", std::strerror(errno)));
 }
 
-// An option's value, as JSON has it; different values have different texts, whatever bytes they hold.
+// An option's value as JSON text. Different values have different texts, whatever bytes they
+// contain.
 std::string text_of(const nlohmann::json& value) {
     return value.is_string() ? nlohmann::json(as_utf8(value.get<std::string>())).dump()
                              : value.dump();
@@ -90,8 +92,9 @@ std::string kinds_text(const Setup& setup) {
     return text;
 }
 
-// What must be alike on all ranks. Where files lie and what is printed may differ, but not whether there
-// is output that ranks gather.
+// Returns the facts that must be equal on all ranks. The names of files and the amount of printed
+// text may differ. Whether the run has an output folder and a trace must be equal, because the
+// ranks gather their output.
 SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& table,
                     const Settings& settings) {
     const auto yes_or_no = [](bool yes) { return yes ? "yes" : "no"; };
@@ -114,18 +117,19 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
             continue;
         facts.emplace_back("--" + spec.name, text_of(spec.value()));
     }
-    // A saved run has one list of libraries. Last: ranks that are not saved have none of these facts.
+    // Compared last, because only ranks that save or restart have facts about libraries.
     if (saved != nullptr || settings.config.save.on())
         for (const LoadedModule& module : settings.config.save.modules)
             facts.emplace_back("the library " + module.name, module.identity);
     return facts;
 }
 
-// What a run is: who goes on with a saved one must have the same.
+// The identity of the run. A saved run can be continued only by a run with an equal identity.
 RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTable& table,
                         const Settings& settings) {
     const Config& config = settings.config;
-    // The first that differs is named: what the user wrote before what follows from it.
+    // The first difference is reported. Therefore values that the user has given precede values
+    // that follow from them.
     RunIdentity identity{{"the model", as_utf8(model.name())},
                          {"the program", program_fingerprint()},
                          {"--seed", std::to_string(config.seed)},
@@ -146,7 +150,7 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
     }
     identity.emplace_back("the part of the command line that the model reads",
                           as_utf8(fmt::format("\"{}\"", fmt::join(setup.own_words, "\" \""))));
-    // What stands behind "=", or the whole word: npos + 1 is 0.
+    // The part after "=", or the whole word: npos + 1 is 0.
     for (const std::string& word : setup.own_words)
         add_content(word, word.substr(word.find('=') + 1));
     identity.emplace_back("the number of LPs", std::to_string(setup.lps.count()));
@@ -154,13 +158,13 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
     return identity;
 }
 
-// A failure as exit code and words.
+// A failure as exit code and message.
 struct Failure {
     ExitCode code = exit_done;
     std::string message;
 };
 
-// What is in flight, as a failure. Requires: called in a handler of an exception.
+// Converts the current exception to a Failure. Requires: called while an exception is handled.
 Failure current_failure() {
     try {
         throw;
@@ -183,7 +187,7 @@ Failure current_failure() {
     }
 }
 
-// All that lays out and moves pages takes them to be of one size.
+// All code that places and moves pages requires pages of `page_bytes`.
 void check_kernel_pages(const Config& config) {
     if (config.memory == MemoryMode::libc || kernel_page_bytes() == page_bytes) return;
     throw MachineError(fmt::format(
@@ -191,18 +195,18 @@ void check_kernel_pages(const Config& config) {
         kernel_page_bytes(), page_bytes));
 }
 
-// Which of several ranks says it.
+// Prefixes the line with this rank's number if there are several ranks.
 std::string of_rank(const RankGroup& ranks, const std::string& line) {
     return ranks.ranks() == 1 ? line : fmt::format("rank {}: {}", index(ranks.rank()), line);
 }
 
-// Requires: what there is to say was said.
+// Requires: every message is already printed.
 void end_all_ranks(RankGroup& ranks, int exit_code) {
     std::fflush(nullptr);
     ranks.abort(exit_code);
 }
 
-// Steps of which each is made, whatever became of those before.
+// Executes each step, also if earlier steps have failed, and stores the first failure.
 class Attempts {
   public:
     template <class Step>
@@ -217,7 +221,7 @@ class Attempts {
     void rethrow_first_failure() const {
         if (first_failure_) std::rethrow_exception(first_failure_);
     }
-    // In words. Requires: there was one.
+    // The message of the first failure. Requires: a step has failed.
     std::string first_failure() const {
         try {
             std::rethrow_exception(first_failure_);
@@ -230,12 +234,13 @@ class Attempts {
     std::exception_ptr first_failure_;
 };
 
-// From the command line to the exit code, on one of the ranks. What goes wrong before all have agreed
-// is said once, by the first; what goes wrong later ends all of them, and is said by who met it.
+// Runs one rank, from the command line to the exit code. A failure before all ranks have agreed is
+// printed once, by the first rank. A later failure ends all ranks and is printed by the rank that
+// failed.
 class RankRun {
   public:
-    // `signals` begin to be listened to when the run begins, and outlive it.
-    // `modules`: the libraries of this process as it began.
+    // `signals` is constructed when the run begins, and outlives this object.
+    // `modules`: the libraries that the process had loaded at its start.
     RankRun(std::vector<std::string> arguments, std::vector<LoadedModule> modules, Model& model,
             RankGroup& ranks, LiveProgress& live, std::optional<StopSignals>& signals,
             std::span<std::byte> main_variables)
@@ -296,7 +301,8 @@ class RankRun {
     }
 
   private:
-    // A step that all ranks make and that returns what must be alike: the exit code of all.
+    // Executes a step that all ranks execute, and compares the facts that it returns. Returns the
+    // exit code that all ranks have agreed on.
     template <class Step>
     int agreed(Step&& step) {
         Failure failure;
@@ -318,7 +324,7 @@ class RankRun {
 
     bool asks_for_text() const { return settings_.help || settings_.version; }
 
-    // Whether this process starts the runs of --check-model, or is one of them.
+    // Determines whether this process is one of the runs of --check-model, or starts them.
     void prepare_check() {
         if (ranks_.ranks() > 1)
             throw SetupError(fmt::format(
@@ -338,7 +344,7 @@ class RankRun {
         }
     }
 
-    // All that can be found out without writing anything.
+    // All checks that write no files.
     void prepare() {
         call_hook(model_, ModelHook::on_process_start, settings_.config.handler_timeout_seconds,
                   [&] { model_.on_process_start(); });
@@ -355,7 +361,7 @@ class RankRun {
             add_measure_tables(setup_.outputs, settings_.config.measure_interval > 0);
         check_setup(model_, setup_, settings_, ranks_.ranks());
         check_kernel_pages(settings_.config);
-        // Files are read for it, and only these runs need it.
+        // Only these runs need their identity, and computing it reads whole files.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
         find_saved_run(settings_,
                        is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
@@ -370,7 +376,8 @@ class RankRun {
                             settings_.restart_directory));
     }
 
-    // What the user named for results is there and can be written, or the run does not begin.
+    // Creates and opens the folders and files for results, so that a run that cannot write them
+    // does not begin.
     void make_files() {
         checkpoint_lock_ = prepare_checkpoint_folder(settings_, ranks_.is_first());
         if (!settings_.config.output_directory.empty())
@@ -384,7 +391,7 @@ class RankRun {
         const bool silent = settings_.quiet || !ranks_.is_first();
         ProgressLine progress(silent ? ProgressMode::off : settings_.progress,
                               settings_.config.until.value_or(setup_.until), live);
-        // The line first, while there is somebody to say it.
+        // Print first: end_all_ranks() ends this process, too.
         live.failed = [&] {
             const Failure failure = current_failure();
             progress.print(last_line(of_rank(ranks_, failure.message)));
@@ -399,7 +406,8 @@ class RankRun {
         return simulation.run(model_, live, signals_->received());
     }
 
-    // Who goes on from a run that is over may have meant another, or a later end.
+    // Warns if the restarted run is already over: the user may have meant another folder or a later
+    // end.
     void say_if_over(const LiveProgress& live) const {
         const SavedRun* const saved = settings_.config.restart_from.get();
         if (!ranks_.is_first() || saved == nullptr || !saved->over_at) return;
@@ -427,7 +435,7 @@ class RankRun {
                 result.notices.push_back(std::move(notice));
         const bool interrupted = result.reason == EndReason::interrupted;
         const bool saved = interrupted && settings_.config.save.on();
-        // What one file has no room for is no reason to lose the others, or the report.
+        // If one file cannot be written, the others and the report are still written.
         Attempts attempts;
         if (ranks_.is_first()) write_results(result, saved, attempts);
         if (settings_.config.trace)
@@ -438,7 +446,7 @@ class RankRun {
         if (!saved || !ranks_.is_first()) {
             attempts.rethrow_first_failure();
         } else {
-            // It can go on, whatever has not been written of how far it came.
+            // The run can be continued, also if some of its results could not be written.
             if (!attempts.all_well()) fail(exit_machine_error, attempts.first_failure());
             write_to_stderr(fmt::format(
                 "numawarp: {}\n",
@@ -460,15 +468,15 @@ class RankRun {
                                    .output_directory = settings_.config.output_directory});
                           });
             });
-        // A run that goes on later goes on with its CSV files.
+        // A run that will be continued needs its CSV files, so it does not convert them.
         if (!saved)
             attempts.make([&] {
                 kept_tables().make(result.column_kinds,
                                    {model_.name(), settings_.config.seed, result.digest.hex()});
             });
         const RunFacts facts{model_, settings_, *table_, result};
-        // A user who sees statistics believes that the tables are there, and does not go on from a
-        // checkpoint.
+        // Write statistics only after success: a user who finds them expects complete tables, and
+        // does not continue from a checkpoint.
         if (attempts.all_well()) attempts.make([&] { stats_file_->write(statistics_json(facts)); });
         if (!saved && attempts.all_well())
             attempts.make([&] { kept_tables().remove_unwanted_csv(); });
@@ -488,30 +496,31 @@ class RankRun {
     LiveProgress& live_;
     std::optional<StopSignals>& signals_;
     Settings settings_;
-    std::unique_ptr<ModelCheckRun> check_run_;  // if this process is one of --check-model's
+    std::unique_ptr<ModelCheckRun> check_run_;  // set if --check-model started this process
     std::optional<OptionTable> table_;
     Setup setup_;
-    std::unique_ptr<FolderLock> restart_lock_;     // the first rank's
-    std::unique_ptr<FolderLock> checkpoint_lock_;  // the first rank's
-    std::optional<WholeFile> stats_file_;          // the first rank's
-    std::optional<WholeFile> trace_file_;          // the first rank's
+    std::unique_ptr<FolderLock> restart_lock_;     // held by the first rank
+    std::unique_ptr<FolderLock> checkpoint_lock_;  // held by the first rank
+    std::optional<WholeFile> stats_file_;          // on the first rank only
+    std::optional<WholeFile> trace_file_;          // on the first rank only
 };
 
 }  // namespace
 
 int run(int argc, char** argv, Model& model) {
     secure_standard_streams();
-    // Before the model computes anything, and for all threads that begin later: results must not depend on how the program
-    // was linked.
+    // Set before the model computes anything, and inherited by all threads that are created later:
+    // results must not depend on how the program was linked.
     FloatEnvironment::current().with_denormals().install();
-    // What lies between this function's frame and the program's arguments is main()'s, and of who called it.
+    // The range between this function's frame and the program's arguments contains the variables of
+    // main() and of its callers.
     auto* const frame = static_cast<std::byte*>(__builtin_frame_address(0));
     auto* const frames_end = reinterpret_cast<std::byte*>(argv);
     const std::span<std::byte> main_variables(frame, frame < frames_end ? frames_end : frame);
     try {
         LiveProgress live;
-        std::optional<StopSignals> signals;                    // also while all is taken down
-        std::vector<LoadedModule> modules = loaded_modules();  // before MPI loads more
+        std::optional<StopSignals> signals;  // lives until everything is destroyed
+        std::vector<LoadedModule> modules = loaded_modules();  // before MPI loads more libraries
         const std::unique_ptr<RankGroup> ranks = join_ranks();
         return RankRun(std::vector<std::string>(argv + std::min(argc, 1), argv + argc),
                        std::move(modules), model, *ranks, live, signals, main_variables)

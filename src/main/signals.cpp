@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t patience_ns = 500'000'000;
 
 std::atomic<int> received_signal{0};
-std::atomic<std::int64_t> first_at_ns{0};  // 0: none has come
+std::atomic<std::int64_t> first_at_ns{0};  // 0: no signal was received
 std::atomic<bool> only_interrupts_kill{false};
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<std::int64_t>::is_always_lock_free,
@@ -29,7 +29,8 @@ std::atomic<bool> speaks_of_stop{false};
 std::atomic<LiveProgress*> asked_of{nullptr};
 static_assert(std::atomic<LiveProgress*>::is_always_lock_free);
 
-// What may be done in a signal handler on any thread, amid a model's event: two atomics, or a write.
+// Runs on any thread, also in the middle of a model's event. Therefore it only accesses atomics or
+// calls write().
 void on_placement_signal(int) {
     LiveProgress* live = asked_of.load();
     if (live != nullptr && live->placement_watched.load(std::memory_order_relaxed)) {
@@ -50,7 +51,8 @@ std::int64_t monotonic_ns() {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// In which phase that answers no request the run is; null if the engine reads it.
+// Describes the current phase if nothing reads a request in it. Returns null if the engine reads
+// it.
 const char* unstoppable_phase() {
     const LiveProgress* const live = stopped_run.load();
     if (live == nullptr) return nullptr;

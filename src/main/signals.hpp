@@ -1,11 +1,13 @@
-// SIGINT and SIGTERM (with --checkpoint SIGUSR1 and SIGHUP, too) become a request to end in order, which the
-// engine reads between events. Where no engine reads it the first signal ends the process with a line and the exit code
-// 128 + signal: during set-up, in on_end(), and while results are written. A signal that comes half a second after the
-// first one or later kills the process, as if nobody had listened; what comes sooner is the same request once more, since
-// `timeout` and shells signal a process and then its group.
+// SIGINT and SIGTERM, and with --checkpoint also SIGUSR1 and SIGHUP, become a request to end the
+// run in an orderly way. The engine reads it between events. During set-up, in on_end() and while
+// results are written, no engine reads it. There the first signal ends the process with one line
+// and the exit code 128 + signal.
 //
-// SIGUSR2 asks where the run's pages are. The answer is a line on standard error, given by whoever
-// watches placement, or by the signal handler itself where nobody does.
+// A signal at least 0.5 s after the first one kills the process by default handling. An earlier one
+// is ignored as a repetition: `timeout` and shells signal a process and then its process group.
+//
+// SIGUSR2 asks where the run's pages are. The answer is a line on standard error. The engine prints
+// it if it monitors placement; otherwise the signal handler prints it.
 #pragma once
 
 #include <atomic>
@@ -18,20 +20,22 @@
 
 namespace nw {
 
-// Listens while it lives. One at a time in a process, since a signal handler has no other way to its
-// data than a global variable.
+// Handles these signals during its lifetime. At most one object exists in a process, because a
+// signal handler reaches its data only through global variables.
 class StopSignals {
   public:
-    // `is_saved`: SIGUSR1 is one, too, and SIGHUP unless it is ignored (nohup); and only a second SIGINT
-    // kills: the run is to be saved, and batch systems send more than one signal while that lasts.
-    // `live`, of the run, outlives this. `speaks`: a signal that ends the process at once is reported in a line. Not by one
-    // of several ranks, which the launcher ends when another rank has failed.
+    // `is_saved`: the run is saved when it is stopped. Then SIGUSR1 is a request, too, and SIGHUP
+    // unless it is ignored (nohup). Only a second SIGINT kills the process, because batch systems
+    // send several signals while the run is saved.
+    // `live`: the progress of the run; must outlive this object.
+    // `speaks`: a line reports the signal that ends the process at once. False for one of several
+    // ranks: the launcher ends them with a signal when another rank has failed.
     StopSignals(const LiveProgress& live, bool is_saved, bool speaks);
     ~StopSignals();
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
 
-    // 0, or the signal that came.
+    // The received signal, or 0.
     const std::atomic<int>& received() const noexcept;
 
   private:
@@ -42,7 +46,7 @@ class StopSignals {
     std::vector<Replaced> replaced_;
 };
 
-// Listens for SIGUSR2 while it lives. One at a time in a process, as above.
+// Handles SIGUSR2 during its lifetime. At most one object exists in a process.
 class PlacementSignal {
   public:
     explicit PlacementSignal(LiveProgress& live);

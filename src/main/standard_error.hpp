@@ -1,5 +1,5 @@
-// Words for the user. Standard error may be a log on a full disk, or a terminal that is gone: no reason
-// to end a run, or to end with another exit code.
+// Messages for the user. Standard error may be a file on a full disk, or a closed terminal. Such a
+// failure neither ends the run nor changes its exit code.
 #pragma once
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 namespace nw {
 
 inline void write_to_stderr(std::string_view text) noexcept {
-    // Nobody can be told that it failed.
+    // A failure is ignored: there is no other place to report it.
     [[maybe_unused]] const std::size_t written = std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
 }

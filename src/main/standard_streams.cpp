@@ -11,8 +11,9 @@ namespace nw {
 void secure_standard_streams() noexcept {
     for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
         if (fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
-        // The lowest free number is this one, since those below are taken. Not for writing, but for
-        // standard error: where results should have gone, their loss must be seen.
+        // open() returns the lowest free number, which is `number`, because all lower numbers are
+        // in use. Numbers 0 and 1 are opened read-only: if standard output was closed, writing
+        // results to it must fail visibly.
         if (open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
     }
     std::signal(SIGXFSZ, SIG_IGN);

@@ -1,12 +1,13 @@
-// What a process inherits, made safe before anything is opened or written.
+// Makes the inherited file descriptors and signal dispositions safe before files are opened.
 #pragma once
 
 namespace nw {
 
-// Takes the numbers 0 to 2 where they were closed: else the first files opened would get them, and
-// the report would be written into a table. What is written to standard output then still fails.
-// A file that grows beyond `ulimit -f` makes write() fail, rather than SIGXFSZ end the process without
-// a word.
+// Opens /dev/null for each of the descriptors 0 to 2 that is closed. Otherwise the first opened
+// files would receive these numbers, and the report would be written into a table. Writing to a
+// standard output that was closed still fails.
+// Ignores SIGXFSZ, so that write() fails for a file beyond `ulimit -f`; SIGXFSZ would end the
+// process without a message.
 void secure_standard_streams() noexcept;
 
 }  // namespace nw

@@ -1,13 +1,13 @@
 // Numbers of about 106 bits as the unevaluated sum of two doubles, for the few places where 53 bits
-// are too few. Dekker: "A floating-point technique for extending the available precision" (1971).
-// Requires: -ffp-contract=off; no operand or partial product over- or underflows.
+// do not suffice. Dekker: "A floating-point technique for extending the available precision"
+// (1971). Requires: -ffp-contract=off; no operand and no partial product overflows or underflows.
 #pragma once
 
 namespace nw::portable {
 
 struct DoubleDouble {
     double high;  // the sum, rounded
-    double low;   // what is missing
+    double low;   // the rest
 };
 
 // a + b, exactly.
@@ -17,7 +17,7 @@ constexpr DoubleDouble exact_sum(double a, double b) noexcept {
     return {sum, (a - (sum - from_b)) + (b - from_b)};
 }
 
-// The same for |a| ≥ |b|, or a = 0.
+// a + b, exactly, with fewer operations. Requires: |a| ≥ |b|, or a = 0.
 constexpr DoubleDouble quick_sum(double a, double b) noexcept {
     const double sum = a + b;
     return {sum, b - (sum - a)};

@@ -1,5 +1,5 @@
-// e^x as a number near 1 and a power of two, for functions that multiply it further: what is too
-// small or too large for a double may be right again in the product.
+// e^x as the product of a number near 1 and a power of two. Functions that multiply e^x by another
+// factor use this form: e^x may be too small or too large for a double although the product is not.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace nw::portable {
 
-// 2^(j/32), 0 ≤ j < 32, by its series at compile time.
+// 2^(j/32), 0 ≤ j < 32, computed at compile time with the series of the exponential function.
 inline constexpr auto power_of_two_table = [] {
     constexpr DoubleDouble ln2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
     std::array<DoubleDouble, 32> table{};
@@ -36,8 +36,9 @@ struct ExponentialParts {
 
 // e^(x + correction). Requires: |x| < 1100 and |correction| far below 1.
 inline ExponentialParts exponential_parts(double x, double correction) noexcept {
-    // x = (32 exponent + j) ln(2)/32 + r. The magic number rounds to the nearest integer; that times
-    // the upper part of ln(2)/32, of 34 bits, is exact.
+    // x = (32 exponent + j) ln(2)/32 + r. The addition of the magic number rounds to the nearest
+    // integer. The product of this integer and the upper part of ln(2)/32, which has 34 bits, is
+    // exact.
     constexpr double magic = 0x1.8p52;
     const double steps = (x * 0x1.71547652b82fep+5 + magic) - magic;
     const auto n = static_cast<int>(steps);
@@ -51,7 +52,7 @@ inline ExponentialParts exponential_parts(double x, double correction) noexcept 
     return {power_of_two_table[static_cast<std::size_t>(n & 31)], r + r * r * rest, n >> 5};
 }
 
-// x · 2^exponent, rounded once. Requires: 2^-2 < |x| < 2^2.
+// x · 2^exponent, rounded once. Requires: 2^-2 < |x| < 2^7.
 inline double scaled(double x, int exponent) noexcept {
     const auto power = [](int e) {
         return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + e) << 52);

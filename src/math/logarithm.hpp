@@ -1,4 +1,5 @@
-// The logarithm to about 2^-68 relative, for powers; in the intervals of portable_math.hpp.
+// The natural logarithm with a relative error of about 2^-68, for log(), log1p() and pow(). It uses
+// the intervals of portable_math.hpp.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 
 namespace nw::portable {
 
-// log(1/c) of each interval, as precise as two doubles.
+// log(1/c) of each interval, with the precision of two doubles.
 inline constexpr auto precise_log_table = [] {
     std::array<DoubleDouble, std::size_t{1} << detail::log_index_bits> table{};
     for (std::size_t i = 0; i < table.size(); ++i) {
@@ -21,13 +22,13 @@ inline constexpr auto precise_log_table = [] {
     return table;
 }();
 
-// Requires: x is positive and finite; may be subnormal.
+// Requires: x is positive and finite. x may be subnormal.
 inline DoubleDouble precise_log(double x) noexcept {
     const detail::LogArgument a =
         x < 0x1p-1022 ? detail::log_argument(x * 0x1p54) : detail::log_argument(x);
     const double k = x < 0x1p-1022 ? a.k - 54 : a.k;
 
-    // log(1 + r) = r - r^2/2 + r^3 (1/3 - r/4 + …), the first two terms to twice the precision.
+    // log(1 + r) = r - r^2/2 + r^3 (1/3 - r/4 + …). The first two terms have twice the precision.
     const DoubleDouble r = quick_sum(a.r_high, a.r_low);
     const DoubleDouble square = r * r;
     constexpr std::array<double, 8> series = {1.0 / 3, -1.0 / 4, 1.0 / 5, -1.0 / 6,
@@ -36,7 +37,7 @@ inline DoubleDouble precise_log(double x) noexcept {
     const DoubleDouble of_rest =
         r + (DoubleDouble{-0.5 * square.high, -0.5 * square.low} + DoubleDouble{tail, 0});
 
-    // The upper part of ln(2) has 41 bits: that times k is exact.
+    // The upper part of ln(2) has 41 bits, so that its product with k is exact.
     const DoubleDouble of_power{k * 0x1.62e42fefa3000p-1, k * 0x1.3de6af278ece6p-42};
     return (of_power + precise_log_table[a.interval]) + of_rest;
 }

@@ -1,5 +1,5 @@
-// erf and erfc, by polynomials of our own: interpolation at Chebyshev's points, to 2^-57 relative,
-// computed with 60 digits.
+// erf and erfc. The coefficients of the polynomials were computed for this file, by interpolation
+// at Chebyshev's points with 60 digits, to a relative error of 2^-57.
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -13,28 +13,29 @@
 namespace nw::math {
 namespace {
 
-// erf(x)/x - 1 in x^2, for |x| ≤ 1.
+// erf(x)/x - 1 as a polynomial in x^2, for |x| ≤ 1.
 constexpr std::array<double, 13> near_zero = {
     0x1.06eba8214db69p-3,  -0x1.812746b0379e6p-2,  0x1.ce2f21a042b30p-4,  -0x1.b82ce31284e00p-6,
     0x1.565bcd0dbaa38p-8,  -0x1.c02db3dac435fp-11, 0x1.f9a321d5b8e1ep-14, -0x1.f4d1e3183f7aep-17,
     0x1.b9df224ca4b97p-20, -0x1.5f1ecb6f0764cp-23, 0x1.f7b4bf3b13964p-27, -0x1.389d4f2641625p-30,
     0x1.05ffd737fb32ep-34};
 
-// e^(x^2) erfc(x), which is smooth where erfc falls steeply, in x - 1 for 0.5 ≤ x < 1.5,
+// e^(x^2) erfc(x) as a polynomial in x - 1, for 0.5 ≤ x < 1.5. This function is smooth where erfc
+// is steep.
 constexpr std::array<double, 18> around_1 = {
     0x1.b5d8780f956b2p-2,  -0x1.17c4e3f17c050p-2,  0x1.3c27283c32cbdp-3,  -0x1.44837f8906fccp-4,
     0x1.33cad0ef5f604p-5,  -0x1.10fcf1b559836p-6,  0x1.c8cb958b893d1p-8,  -0x1.6af2654dad28ep-9,
     0x1.135263365ae98p-10, -0x1.908223a54dd6cp-12, 0x1.184fa62a30f35p-13, -0x1.7ab1b42ac1c6cp-15,
     0x1.ef1520bdad316p-17, -0x1.39cb26d313b35p-18, 0x1.80f28d1204b75p-20, -0x1.cd9df537d6bd2p-22,
     0x1.2805d34f13fa4p-23, -0x1.504357b3d162cp-25};
-// in x - 2.25 for 1.5 ≤ x < 3,
+// e^(x^2) erfc(x) as a polynomial in x - 2.25, for 1.5 ≤ x < 3.
 constexpr std::array<double, 19> around_2_25 = {
     0x1.d94446d627932p-3,  -0x1.6a70d2bb37411p-4,  0x1.0615670e25a7bp-5,  -0x1.6883f9919a0c6p-7,
     0x1.da595561f7c95p-9,  -0x1.2bd251bb39fc9p-10, 0x1.6d7743d3bc27ep-12, -0x1.aed7ebbfe0f1fp-14,
     0x1.ec773cc09580ep-16, -0x1.117a68baebe32p-17, 0x1.27af449b8807cp-19, -0x1.37b8fd25062dfp-21,
     0x1.40e6fa019803cp-23, -0x1.431b217113ea0p-25, 0x1.3e50ecaa2c69ep-27, -0x1.305200e6da12dp-29,
     0x1.2050b175e0025p-31, -0x1.362b843e7d01fp-33, 0x1.19e1eafb43781p-35};
-// in x - 4.5 for 3 ≤ x < 6;
+// e^(x^2) erfc(x) as a polynomial in x - 4.5, for 3 ≤ x < 6.
 constexpr std::array<double, 21> around_4_5 = {
     0x1.f5b2a049cf4c6p-4,  -0x1.aa3eb6a946f7dp-6,  0x1.62c12cb5f7576p-8,  -0x1.218ed930b256ep-10,
     0x1.d00785f2ed72dp-13, -0x1.6d54b133b4fa4p-15, 0x1.1ad6a32dd6c36p-17, -0x1.aef8ea5d09fcap-20,
@@ -42,7 +43,7 @@ constexpr std::array<double, 21> around_4_5 = {
     0x1.635ed12a3a2f6p-32, -0x1.f1b6f323adb00p-35, 0x1.5857977fbe5cbp-37, -0x1.d8e9e08b420cap-40,
     0x1.3f75519488666p-42, -0x1.92c9beeb3c1d2p-45, 0x1.0ad60f61d6337p-47, -0x1.f54ce8fbc4149p-50,
     0x1.4262e9b47d05cp-52};
-// and x e^(x^2) erfc(x) in 1/x^2 for 6 ≤ x < 28.
+// x e^(x^2) erfc(x) as a polynomial in 1/x^2, for 6 ≤ x < 28.
 constexpr std::array<double, 11> far_out = {
     0x1.20dd750429b6cp-1,  -0x1.20dd750429016p-2,  0x1.b14c2f8422294p-2, -0x1.0ecf9ce40e784p+0,
     0x1.d9eaf5e916a2ep+1,  -0x1.0a8da389db483p+4,  0x1.6de93bc035bbcp+6, -0x1.24a34e7c92328p+9,
@@ -63,11 +64,13 @@ double erfc_above_half(double x) noexcept {
     } else {
         smooth = portable::polynomial(far_out, 1 / (x * x)) / x;
     }
-    // In the exponent the error of x^2 would count as many times as x^2 is large.
+    // A relative error of x^2 becomes a relative error of e^(-x^2) that is x^2 times as large.
+    // Therefore the square is exact.
     const portable::DoubleDouble square = portable::exact_product(x, x);
     const auto parts = portable::exponential_parts(-square.high, -square.low);
     const double power = parts.power.high + (parts.power.low + parts.power.high * parts.rest);
-    // `smooth` may be as small as 0.02.
+    // `smooth` is between 0.02 and 0.62. The factor 64 brings the product into the range that
+    // scaled() requires.
     return portable::scaled(power * smooth * 64, parts.exponent - 6);
 }
 

@@ -17,7 +17,7 @@ using portable::DoubleDouble;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-// e^(x + correction), for any x that is a number.
+// e^(x + correction). Requires: x is not NaN.
 double exponential(double x, double correction) noexcept {
     if (x > 720) return infinity;
     if (x < -760) return 0;
@@ -29,11 +29,12 @@ double exponential(double x, double correction) noexcept {
 bool is_integer(double x) noexcept { return std::trunc(x) == x; }
 
 bool is_odd(double x) noexcept {
-    // Beyond 2^53 all doubles are even. The half of an odd integer is none.
+    // All doubles from 2^53 on are even. Half of an odd integer is not an integer.
     return is_integer(x) && std::fabs(x) < 0x1p53 && !is_integer(x / 2);
 }
 
-// pow where x is 0 or infinite: 1/x for a negative y, with the sign of x if y is odd.
+// pow(x, y) if x is 0 or infinite. The result is 0 or infinity, and is negative if x is negative
+// and y is odd.
 double power_of_extreme(double x, double y) noexcept {
     const double magnitude = (x == 0) == (y > 0) ? 0 : infinity;
     return std::signbit(x) && is_odd(y) ? -magnitude : magnitude;
@@ -80,7 +81,7 @@ double log1p(double x) noexcept {
     if (std::isnan(x) || x < -1) return no_number;
     if (x == -1) return -infinity;
     if (std::fabs(x) < 0x1p-54 || std::isinf(x)) return x;
-    // What 1 + x lost in rounding comes in again by log(u + e) = log(u) + e/u.
+    // The rounding error e of u = 1 + x is added with log(u + e) = log(u) + e/u.
     const DoubleDouble sum = portable::exact_sum(1, x);
     const DoubleDouble log = portable::precise_log(sum.high);
     return log.high + (log.low + sum.low / sum.high);

@@ -1,6 +1,6 @@
-// sin and cos. An angle is reduced to a quarter turn by integers, exactly, whatever its size (after
-// Payne and Hanek: "Radian reduction for trigonometric functions", 1983): one way for all angles,
-// and a fast one where a product of 64-bit words is one instruction.
+// sin and cos. Integer arithmetic reduces an angle of any size exactly to a number of quarter turns
+// and a rest (after Payne and Hanek: "Radian reduction for trigonometric functions", 1983). All
+// angles beyond π/4 use this method. It is fast where one instruction multiplies two 64-bit words.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 using portable::DoubleDouble;
 __extension__ using Wide = unsigned __int128;
 
-// The first 1,280 bits of 2/π behind the point, after 64 zeros.
+// 64 zeros, then the first 1,280 bits of 2/π behind the point.
 constexpr std::array<std::uint64_t, 21> two_over_pi = {0,
                                                        0xa2f9836e4e441529,
                                                        0xfc2757d1f534ddc0,
@@ -42,7 +42,7 @@ constexpr std::array<std::uint64_t, 21> two_over_pi = {0,
                                                        0x56033046fc7b6bab,
                                                        0xf0cfbc209af4361d};
 
-// 64 bits of it, from the one with the value 2^-position. Requires: -63 ≤ position ≤ 1152.
+// 64 bits of 2/π, beginning with the bit of value 2^-position. Requires: -63 ≤ position ≤ 1152.
 std::uint64_t bits_from(int position) noexcept {
     const int index = position + 63;  // of the bit in the table
     const auto word = static_cast<std::size_t>(index / 64);
@@ -53,19 +53,19 @@ std::uint64_t bits_from(int position) noexcept {
 
 struct Reduced {
     unsigned quarters;   // modulo 4
-    DoubleDouble angle;  // what is left, at most π/4 either way
+    DoubleDouble angle;  // the rest, from -π/4 to π/4
 };
 
-// Requires: π/4 ≤ |x|, finite.
+// Requires: x is finite, and |x| ≥ π/4.
 Reduced reduce(double x) noexcept {
     const auto bits = std::bit_cast<std::uint64_t>(x);
     const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1075;
     const std::uint64_t mantissa = (bits & 0xfffffffffffff) | std::uint64_t{1} << 52;
 
-    // |x| = mantissa · 2^exponent. Bits of 2/π above 2^-(exponent - 1) give multiples of four
-    // quarters; of the 192 from there on the product is exact modulo 4, and what comes behind them
-    // is below 2^-137.
-    std::array<std::uint64_t, 3> fraction;  // the highest first; two bits of quarters, then less
+    // |x| = mantissa · 2^exponent. Bits of 2/π above 2^-(exponent - 1) only give multiples of four
+    // quarters. The product with the 192 bits from there on is exact modulo 4. The bits after these
+    // contribute less than 2^-137.
+    std::array<std::uint64_t, 3> fraction;  // highest first: two bits of quarters, then the rest
     Wide carry = 0;
     for (int i = 2; i >= 0; --i) {
         const Wide product = Wide{mantissa} * bits_from(exponent - 1 + 64 * i) + carry;
@@ -76,7 +76,7 @@ Reduced reduce(double x) noexcept {
     fraction = {fraction[0] << 2 | fraction[1] >> 62, fraction[1] << 2 | fraction[2] >> 62,
                 fraction[2] << 2};
 
-    // To the nearest quarter.
+    // Round to the nearest quarter.
     const bool above = fraction[0] >> 63 != 0;
     if (above) {
         quarters = (quarters + 1) % 4;
@@ -86,7 +86,7 @@ Reduced reduce(double x) noexcept {
             borrow = borrow == 1 && fraction[i] == 0 ? 1 : 0;
         }
     }
-    // No double comes nearer to a multiple of π/2 than 2^-61, so the first word is not 0.
+    // No double is nearer to a multiple of π/2 than 2^-61, so the first word is not 0.
     const int zeros = std::countl_zero(fraction[0]);
     if (zeros > 0) {
         fraction[0] = fraction[0] << zeros | fraction[1] >> (64 - zeros);
@@ -101,7 +101,7 @@ Reduced reduce(double x) noexcept {
     return {quarters, above ? DoubleDouble{-angle.high, -angle.low} : angle};
 }
 
-// Series for angles up to π/4 either way.
+// Series for angles from -π/4 to π/4.
 double short_sine(DoubleDouble angle) noexcept {
     constexpr std::array<double, 7> series = {
         -1.0 / 6,        1.0 / 120,        -1.0 / 5040,         1.0 / 362880,
@@ -121,7 +121,7 @@ double short_cosine(DoubleDouble angle) noexcept {
     return first + (lost + (a2 * a2 * portable::polynomial(series, a2) - a * angle.low));
 }
 
-// The sine of angle + so many quarter turns.
+// The sine of `angle` plus `quarters` quarter turns.
 double sine_after(unsigned quarters, DoubleDouble angle) noexcept {
     const double value = quarters % 2 == 0 ? short_sine(angle) : short_cosine(angle);
     return quarters % 4 < 2 ? value : -value;

@@ -1,5 +1,6 @@
-// The only file that is compiled for AVX2; the program calls it only on a processor that has AVX2. Therefore it
-// uses no inline function that other files share.
+// The only file that is compiled for AVX2. The program calls it only on a processor that has AVX2.
+// It uses no inline function that other files share: the linker might keep the AVX2 version of such
+// a function for all files.
 #include <immintrin.h>
 
 #include "math/philox_lanes.hpp"

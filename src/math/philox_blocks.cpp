@@ -25,7 +25,7 @@ void make_one_by_one(PhiloxBlocks& blocks, std::uint64_t seed) {
 
 #if defined(__x86_64__)
 
-// Every x86-64 has it.
+// Every x86-64 processor has SSE2.
 struct Sse2 {
     static constexpr std::size_t lanes = 2;
     typedef std::uint64_t Words __attribute__((vector_size(16)));

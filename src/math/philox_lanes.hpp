@@ -1,7 +1,8 @@
-// Philox4x32-10 in vectors of 64-bit lanes, for whatever vectors a processor has.
+// Philox4x32-10 in vectors of 64-bit lanes, for any vectors that a processor has.
 //
-// A lane holds one word of one block in its lower half. The upper half holds remains of products: the multiplication
-// reads lower halves only, and the last step drops what is above.
+// A lane contains one word of one block in its lower half. The upper half contains remains of
+// products: the multiplication reads only the lower halves, and the last step drops the upper
+// halves.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 
 namespace nw {
 
-// Vectors: `Words`, a vector of `lanes` 64-bit numbers with the operators of g++'s vector extension, and multiply(a, b), the
-// 64-bit products of the lower halves.
+// Vectors::Words is a vector of Vectors::lanes 64-bit numbers with the operators of g++'s vector
+// extension. Vectors::multiply(a, b) returns the 64-bit products of the lower halves.
 template <class Vectors>
 inline void make_philox_blocks(PhiloxBlocks& blocks, std::uint64_t seed) noexcept {
     using Words = typename Vectors::Words;

@@ -1,4 +1,4 @@
-// c[0] + c[1] x + c[2] x^2 + …, by Horner's rule: one fixed order of operations.
+// c[0] + c[1] x + c[2] x^2 + …, by Horner's rule, which fixes the order of the operations.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// The logarithm and the cosine that random numbers are made with: like those of <numawarp/math.hpp>
-// the same to the bit everywhere, but made for arguments in a narrow range and a little less exact,
-// because most events draw with them. Requires: compiled with -ffp-contract=off, like all of this
-// project.
+// The logarithm and the cosine from which random numbers are made. Like the functions of
+// <numawarp/math.hpp>, they give the same bits on every machine. They accept a narrower range of
+// arguments and are slightly less exact, because most events call them and they must be fast.
+// Requires: -ffp-contract=off, with which all of numawarp is compiled.
 //
 // Errors, found by comparing 20 million arguments each with long double: log below 2^-51 relative,
 // cos_turn below 2^-52 absolute.
@@ -20,11 +20,12 @@ namespace nw::portable {
 namespace detail {
 
 // Table-driven (Tang: "Table-driven implementation of the logarithm function in IEEE floating-point
-// arithmetic", 1990): x = 2^k z with z in [11/16, 11/8); a table gives for z's interval a number c
-// near 1/z and log(1/c), and a short series gives log(1 + r) for r = cz - 1. Both intervals at 1
-// have c = 1, so that the result there is the series alone, and relatively as exact as elsewhere.
+// arithmetic", 1990): x = 2^k z with z in [11/16, 11/8). For z's interval, a table contains a
+// number c near 1/z, and log(1/c). A short series gives log(1 + r) for r = cz - 1. The two
+// intervals that touch 1 have c = 1. The result there is the series alone, and its relative error
+// is as small as elsewhere.
 struct LogInterval {
-    double c;  // of 10 bits
+    double c;  // has 10 bits
     double log_of_inverse;
 };
 
@@ -56,7 +57,7 @@ inline constexpr auto log_table = [] {
     return table;
 }();
 
-// x = 2^k z, and cz = 1 + r, exactly.
+// x = 2^k z, and cz = 1 + r_high + r_low, exactly.
 struct LogArgument {
     double k;
     std::size_t interval;
@@ -70,7 +71,7 @@ inline LogArgument log_argument(double x) noexcept {
     const auto k = static_cast<double>(static_cast<std::int64_t>(above) >> 52);
     const std::size_t interval = (above >> (52 - log_index_bits)) % log_table.size();
 
-    // The upper half of z times c is exact, and so is its difference from 1.
+    // The product of c and the upper half of z is exact, and so is its difference from 1.
     const double c = log_table[interval].c;
     const std::uint64_t z_bits = bits - (above & exponent_bits);
     const double z = std::bit_cast<double>(z_bits);
@@ -80,7 +81,7 @@ inline LogArgument log_argument(double x) noexcept {
 
 }  // namespace detail
 
-// The natural logarithm. Requires: x is positive, finite and no subnormal number.
+// The natural logarithm. Requires: x is positive, finite and not subnormal.
 inline double log(double x) noexcept {
     const detail::LogArgument argument = detail::log_argument(x);
     const double r = argument.r_high + argument.r_low;
@@ -91,9 +92,10 @@ inline double log(double x) noexcept {
     return (argument.k * std::numbers::ln2 + rest) + (r + r2 * tail);
 }
 
-// The cosine of so many full turns. Requires: 0 ≤ turns ≤ 1.
+// The cosine of an angle that is given in full turns. Requires: 0 ≤ turns ≤ 1.
 inline double cos_turn(double turns) noexcept {
-    // The nearest quarter turn and what is left of it, exactly; then a series for angles up to π/4.
+    // The angle is split exactly into the nearest quarter turn and a rest of at most π/4. A series
+    // gives the sine or cosine of the rest.
     const int quarter = static_cast<int>(4 * turns + 0.5);
     const double angle = (4 * turns - quarter) * (std::numbers::pi / 2);
     const double a2 = angle * angle;

@@ -9,13 +9,14 @@ namespace {
 using detail::FigureView;
 using detail::Moments;
 
-// What stands before the looks at an LP's figures; all parts are multiples of eight bytes.
+// The header of a reading (interval_sums.hpp). The sizes of all parts are multiples of eight bytes.
 struct LookHeader {
     std::uint32_t first, end;  // intervals
 };
 
-// Before the parts of a figure: its buckets, its bins, and its moments, of each interval where these depend on
-// the time.
+// The header of a figure in a reading. The figure's buckets (keys, then counts), bins and moments
+// follow. A figure that depends on the time has moments for each interval; other figures have them
+// once.
 struct ViewHeader {
     std::uint64_t count = 0;
     double low = 0, high = 0;

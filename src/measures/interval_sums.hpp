@@ -1,10 +1,13 @@
-// Measures at intervals (--measure-interval). Where an interval ends, every LP's figures are looked at before
-// the LP executes what comes then, or when the run is over. A look may belong to an event that is undone: so
-// it is bytes first, which are added when the event is final. What is added is what an LP has measured so
-// far; figures of one interval are the difference of two ends, and like the sums they do not depend on who
-// looked, and in which order.
+// Sums of measures at the ends of intervals (--measure-interval). When an interval ends, each LP's
+// figures are read, before the LP executes its next event, or after the run. A reading (`look` in
+// the code) may belong to an event that is undone later. Therefore it is stored as bytes, which are
+// added to the sums when the event is committed.
 //
-// Thread: one worker's, or the main one.
+// A reading contains everything that an LP has measured since the beginning. The figures of one
+// interval are the difference between the sums at two ends. Like MeasureSum, the sums do not depend
+// on the order in which readings are added.
+//
+// Thread: an object belongs to one worker or to the main thread.
 #pragma once
 
 #include <cstddef>
@@ -23,35 +26,38 @@ namespace nw {
 class IntervalSums {
   public:
     IntervalSums() = default;
-    // `measures` outlive this.
+    // Requires: `measures` outlives this object.
     IntervalSums(const std::vector<Measure>& measures, const MeasureTimes& times)
         : measures_(&measures), times_(times) {}
 
     const MeasureTimes& times() const noexcept { return times_; }
-    // Whether an interval has ended at `time` since the LP was looked at for `seen` of them.
+    // Whether another interval has ended at `time`. `seen`: the number of intervals for which the
+    // LP's figures have been read.
     bool is_due(std::uint32_t seen, VirtualTime time) const noexcept {
         return times_.on() && time >= times_.end_of(seen);
     }
 
-    // Looks at the LP for the intervals from `first` to before `end`: calls the model, in the LP's heap.
+    // Reads the LP's figures for the intervals from `first` to `end` - 1. Calls code of the model
+    // in the LP's heap.
     void look(const LogicalProcess& lp, std::uint32_t first, std::uint32_t end);
-    // What the last look saw. No pointer leads out of it, and it begins with `first`.
+    // The bytes of the last call of look(). They contain no pointers.
     std::span<const std::byte> last_look() const noexcept {
         return std::as_bytes(std::span(look_));
     }
+    // The number `first` with which look() was called for this reading.
     static std::uint32_t first_of(std::span<const std::byte> look) noexcept;
-    // Throws ModelError.
+    // Adds a reading to the sums. Throws ModelError if the LPs' figures cannot be combined.
     void add(std::span<const std::byte> look);
     IntervalSums& operator+=(const IntervalSums& other);
 
-    // The intervals that were added to; more than that have no sums.
+    // The number of intervals that have sums.
     std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(ends_.size()); }
-    // Of all LPs when the interval ended. Requires: below count().
+    // The sum over all LPs at the end of the interval. Requires: interval < count().
     const MeasureSum& at_end(std::uint32_t interval, std::size_t measure) const {
         return ends_[interval][measure];
     }
 
-    // As bytes, for another rank or process.
+    // Packs or unpacks the sums, for another rank or process.
     template <class Part>
     static void pack(Part& part, auto& sums) {
         part.each(sums.ends_, [&](auto& end) {

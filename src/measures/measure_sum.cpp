@@ -101,7 +101,7 @@ void MeasureSum::widen(unsigned level) {
         add_bucket(lowest + static_cast<std::int32_t>(i), finer_level, finer[i]);
 }
 
-// Requires: a level that is no wider than ours.
+// Requires: level ≤ level_.
 void MeasureSum::add_bucket(std::int32_t key, unsigned level, std::uint64_t count) {
     if (count > 0) bucket(Buckets::at_level(key, level_ - level)) += count;
 }
@@ -118,7 +118,8 @@ std::uint64_t& MeasureSum::bucket(std::int32_t key) {
 }
 
 double MeasureSum::quantile(double share) const {
-    // The value of that rank: as many are below it, or equal.
+    // The values have positions from 0 to count_ - 1 in ascending order. The quantile is the value
+    // at this position.
     const auto rank = static_cast<std::uint64_t>(share * static_cast<double>(count_ - 1));
     std::uint64_t seen = 0;
     std::size_t at = 0;
@@ -139,7 +140,8 @@ MeasureFigures MeasureSum::figures() const {
     figures.mean = weight > 0 ? first_.value() / weight : MeasureFigures::missing;
     figures.least = weight > 0 ? least_ : MeasureFigures::missing;
     figures.most = weight > 0 ? most_ : MeasureFigures::missing;
-    // Sum of squares about m: S2 - 2 m S1 + m² S0, without rounding but of S1 and S0 to 106 bits.
+    // The sum of squares about m is S2 - 2 m S1 + m² S0. Nothing is rounded except S1 and S0, to
+    // 106 bits.
     const double m = figures.mean;
     ExactSum about = second_;
     const auto subtract = [&about](double a, double b) { about.add_product(-a, b); };

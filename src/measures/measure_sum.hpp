@@ -1,5 +1,6 @@
-// The figures of several LPs as one figure: a sum that does not depend on the order in which LPs, workers and
-// ranks are added, since nothing is rounded before the end (base/exact_sum.hpp).
+// Combines the figures of several LPs into one figure. The result does not depend on the order in
+// which LPs, workers and ranks are added, because sums are rounded only at the end
+// (base/exact_sum.hpp).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace nw {
 
-// What is said of a measure. Quantiles: of a tally with buckets only.
+// The figures of a measure. Only a tally with buckets has quantiles.
 struct MeasureFigures {
     struct Quantile {
         double share = 0;
@@ -27,33 +28,35 @@ struct MeasureFigures {
     FigureKind kind = FigureKind::tally;
     std::uint64_t lps = 0;
     std::uint64_t count = 0;
-    double mean = 0;  // of values, of the time, or, for a count, of LPs
+    double mean = 0;  // per value; over time; of a count: per LP
     double deviation = 0;
     double least = 0;
     double most = 0;
     std::vector<Quantile> quantiles;
-    double quantile_error = 0;  // at most, as a share of a quantile
+    double quantile_error = 0;  // maximum relative error of the quantiles
     double low = 0, high = 0;   // of a histogram
     std::vector<std::uint64_t> bins;
 };
-// "p50", "p95".
+// The name of a quantile: "p50", "p95".
 std::string name_of(const MeasureFigures::Quantile& quantile);
 
-// Of one measure.
+// The sum of one measure's figures.
 class MeasureSum {
   public:
-    // One LP's. Throws ModelError where LPs have figures that cannot be one.
+    // Adds the figure of one LP. `name`: the measure's name, for messages. Throws ModelError if the
+    // LPs' figures cannot be combined.
     void add(const std::string& name, const detail::FigureView& view);
     MeasureSum& operator+=(const MeasureSum& other);
 
     MeasureFigures figures() const;
-    // Of what came after `earlier`, which is of the same LPs: without extremes, which are of all; of a count,
-    // without deviation.
+    // The figures of the values that were added after the state `earlier` of the same LPs. They
+    // have no minimum and no maximum, which are known only for the whole run. For a count, they
+    // have no deviation.
     MeasureFigures figures_since(const MeasureSum& earlier) const;
 
     std::uint64_t lps() const noexcept { return lps_; }
 
-    // As bytes, for another rank.
+    // Packs or unpacks the sum, for another rank.
     template <class Part>
     static void pack(Part& part, auto& sum) {
         part(sum.kind_), part(sum.lps_), part(sum.count_);
@@ -75,11 +78,11 @@ class MeasureSum {
     ExactSum weight_;
     ExactSum first_;                                          // of weight * value
     ExactSum second_;                                         // of weight * value²
-    double least_ = std::numeric_limits<double>::infinity();  // such where there was no weight
+    double least_ = std::numeric_limits<double>::infinity();  // infinite: no value yet
     double most_ = -std::numeric_limits<double>::infinity();
     std::uint32_t level_ = 0;
     std::int32_t lowest_key_ = 0;
-    std::vector<std::uint64_t> buckets_;  // of lowest_key_ and the keys that follow it
+    std::vector<std::uint64_t> buckets_;  // of the keys from lowest_key_ on
     double low_ = 0, high_ = 0;
     std::vector<std::uint64_t> bins_;
 };

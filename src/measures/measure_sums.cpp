@@ -52,7 +52,7 @@ void MeasureSums::gather(RankGroup& ranks, VirtualTime end) {
     if (has_intervals()) check_intervals();
 }
 
-// Each interval was looked at by all LPs, once.
+// Checks that each interval's sums contain every LP once.
 void MeasureSums::check_intervals() const {
     const std::uint32_t ended = intervals_.times().ended_before(end_);
     NW_CHECK(ended <= intervals_.count());
@@ -78,7 +78,7 @@ std::vector<MeasureInterval> MeasureSums::intervals_of(std::size_t measure) cons
     return intervals;
 }
 
-// --- Tables -----------------------------------------------------------------------------------------
+// --- Tables ------------------------------------------------------------------------------------
 
 namespace {
 

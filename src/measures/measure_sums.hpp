@@ -1,4 +1,4 @@
-// The figures of all LPs as the figures of a run, and at intervals of it.
+// The figures of all LPs, combined into the figures of the run and of its intervals.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,37 @@
 
 namespace nw {
 
-// What a measure was in an interval.
+// The figures of a measure in one interval.
 struct MeasureInterval {
     VirtualTime from = 0, to = 0;
     MeasureFigures figures;
 };
 
-// Of a run, in the order of Setup::measures.
+// The measures of a run, in the order of Setup::measures.
 class MeasureSums {
   public:
     MeasureSums() = default;
-    // `measures` outlive this.
+    // Requires: `measures` outlives this object.
     MeasureSums(const std::vector<Measure>& measures, const MeasureTimes& times)
         : measures_(&measures),
           sums_(measures.size()),
           views_(measures.size()),
           intervals_(measures, times) {}
 
-    // What was seen of LPs when intervals ended, and before on_end().
+    // The sums at the ends of intervals.
     IntervalSums& intervals() noexcept { return intervals_; }
 
-    // Looks at the figures of an LP that was looked at for `seen` intervals: the model's code, in its LP's heap.
-    // The first before on_end(), the second after it. They add nothing yet.
+    // Both functions read the figures of an LP; they call code of the model in the LP's heap.
+    // look_before_end() is called before on_end(), with the number `seen` of intervals for which
+    // the LP's figures have been read; it reads the figures for the other intervals that have
+    // ended. look() is called after on_end(). Neither adds the figures to the sums.
     void look_before_end(const LogicalProcess& lp, std::uint32_t seen, VirtualTime end);
     void look(const LogicalProcess& lp, VirtualTime end);
-    // Adds what was looked at last. Throws ModelError.
+    // Adds the figures that were read last to the sums. Throws ModelError.
     void add_looked();
 
-    // Collective, when the run is over at `end`: the first rank has those of all.
+    // Collective, when the run has ended at `end`. Afterwards, the first rank has the sums over all
+    // ranks.
     void gather(RankGroup& ranks, VirtualTime end);
 
     std::size_t size() const noexcept { return sums_.size(); }
@@ -57,16 +60,16 @@ class MeasureSums {
 
     const std::vector<Measure>* measures_ = nullptr;
     std::vector<MeasureSum> sums_;
-    std::vector<std::pair<bool, detail::FigureView>> views_;  // of the LP that was looked at last
-    bool has_looked_before_end_ = false;                      // at that LP
+    std::vector<std::pair<bool, detail::FigureView>> views_;  // of the LP that was read last
+    bool has_looked_before_end_ = false;                      // for that LP
     IntervalSums intervals_;
     VirtualTime end_ = 0;
 };
 
-// The tables of measures in --output, behind the model's: that of the whole run and, if there are any, that of
-// intervals.
+// Appends the tables of measures for --output: the table of the whole run and, if there are
+// intervals, the table of the intervals.
 void add_measure_tables(std::vector<OutputTable>& tables, bool has_intervals);
-// Their rows.
+// The rows of these tables.
 std::vector<OutputRow> measure_rows(const MeasureSums& sums,
                                     const std::vector<OutputTable>& tables);
 

@@ -1,4 +1,4 @@
-// The side of the process that was asked for it: starts the runs, compares them.
+// --check-model in the user's process: starts the runs and compares their results.
 #include "modelcheck/model_check.hpp"
 
 #include <algorithm>
@@ -35,23 +35,23 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double seconds_enough = 1;      // of the first run, unless the user says how many events
-constexpr double run_seconds_most = 120;  // then a run counts as one that does not end
-constexpr std::int64_t clock_shift = 100'000'007;  // seconds: three years and some
+constexpr double seconds_enough = 1;      // of the first run, if the number of events is not given
+constexpr double run_seconds_most = 120;  // a run that takes longer is killed
+constexpr std::int64_t clock_shift = 100'000'007;  // seconds: more than three years
 constexpr unsigned long only_ask = 0xffffffff;
 constexpr const char* page = "docs/how-to/check-model.md";
 
-// What became of one run.
+// The result of one run.
 struct Ended {
     int exit_code = exit_done;
-    std::string last_words;  // of one that did not end well
+    std::string last_words;  // if the run failed
     json found;
     EventLog log;
 
     bool well() const noexcept { return exit_code == exit_done; }
 };
 
-// A file that is gone when it is closed, and that the next process inherits.
+// A temporary file that the started process inherits. It is deleted when it is closed.
 class Sheet {
   public:
     Sheet() : file_(std::tmpfile()) {
@@ -77,7 +77,8 @@ class Sheet {
     std::FILE* file_;
 };
 
-// While it lives, programs that are started get the same addresses each time, if the kernel lets us.
+// During the lifetime of this object, started programs get the same addresses each time, if the
+// kernel permits it.
 class FixedAddresses {
   public:
     FixedAddresses() : before_(personality(only_ask)) {
@@ -93,7 +94,8 @@ class FixedAddresses {
     const int before_;
 };
 
-// Waits for the process. Returns its exit code, as a shell has it.
+// Waits until the process ends, and kills it after run_seconds_most. Returns its exit code in the
+// convention of shells (128 + signal).
 int wait_for(pid_t process) {
     const auto begin = std::chrono::steady_clock::now();
     bool is_killed = false;
@@ -128,7 +130,8 @@ std::string last_line_of(std::string text) {
     return text;
 }
 
-// The program once more, as that run. What it has to say is in `report` and `words`.
+// Executes the program as that run and waits for its end. The run writes its results to `report`
+// and its messages to `words`.
 int start_and_wait(const std::vector<std::string>& command, json wanted, const Sheet& report,
                    const Sheet& words) {
     wanted["report"] = report.handle();
@@ -154,7 +157,7 @@ int start_and_wait(const std::vector<std::string>& command, json wanted, const S
 
 std::string method_name(int method) { return std::string(word_for(static_cast<Rollback>(method))); }
 
-// As names_of() has written them (model_check_run.cpp).
+// Reads the kinds as names_of() has written them (model_check_run.cpp).
 Kinds kinds_of(const json& found) {
     std::vector<Kind> all;
     for (const json& written : found["kinds"]) {
@@ -229,13 +232,13 @@ class ModelCheck {
                            [&](const Breach& one) { return one.rule == rule; });
     }
 
-    // How the run differs from the other; also where it did not end well.
+    // Describes the difference between the two runs. A run that failed differs, too.
     std::optional<LogDifference> difference(const Ended& run, const Ended& other) const {
         if (!run.well()) return LogDifference{false, run.last_words};
         return first_difference(other.log, run.log, *kinds_);
     }
 
-    // All others are compared with it, and are as long.
+    // All other runs are compared with the first run and have its end time.
     bool run_first() {
         json wanted{{"watches", true}, {"events", settings_.check_model_events}};
         if (settings_.check_model_is_timed) wanted["seconds"] = seconds_enough;
@@ -284,7 +287,7 @@ class ModelCheck {
         say_not_told("memory, addresses, workers", "runs differ anyway");
     }
 
-    // What was never written holds something else each time, unless somebody fills it.
+    // Memory that was never written has different contents in each run, unless it is filled.
     bool is_repeatable_when_filled() {
         const Ended once = run({{"fill", 0x5a}});
         return !difference(run({{"fill", 0x5a}}), once);
@@ -316,7 +319,7 @@ class ModelCheck {
         const std::string what = "LPs, libraries and stacks at other addresses";
         const Ended run_there = run({{"elsewhere", true}, {"lps_per_group", 2}});
         std::optional<LogDifference> differs = difference(run_there, first_);
-        // Blocks with guards are of other sizes, and so lie in another order.
+        // Guards change the sizes of blocks, and therefore their order in memory.
         if (!differs && is_filled_the_same_) differs = difference(guarded_, first_);
         say(!differs, what);
         if (differs)
@@ -378,9 +381,9 @@ class ModelCheck {
     const Settings& settings_;
     const std::vector<std::string> words_;
     Ended first_;
-    Ended guarded_;  // with guards around blocks
+    Ended guarded_;  // the run with guards around blocks
     std::optional<VirtualTime> until_;
-    std::optional<LpKinds> kinds_;  // as the first run named them
+    std::optional<LpKinds> kinds_;  // of the first run
     bool is_repeatable_ = true;
     bool is_filled_the_same_ = false;
     std::vector<Breach> breaches_;

@@ -1,6 +1,7 @@
-// --check-model: the beginning of a model is run several times, each time in a process of its own and in
-// another way, and what differs says which rule the model breaks (docs/how-to/check-model.md). Each process is this
-// program once more, with the same command line; an environment variable tells it which run it is.
+// --check-model: runs the beginning of a model several times, each time in another process and in
+// another way. The differences between the runs show which rule the model breaks
+// (docs/how-to/check-model.md). Each process executes this program with the same command line; an
+// environment variable selects the run.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +21,23 @@
 
 namespace nw {
 
-// Starts the runs and says on standard output what became of each, then a sentence about each rule that is
-// broken. Returns the exit code: 3 if there is one. Throws SetupError, MachineError.
+// Starts the runs. Prints the result of each run to standard output, and then a sentence about each
+// broken rule. Returns the exit code, which is 3 if a rule is broken. Throws SetupError,
+// MachineError.
 int check_model(const Model& model, const Settings& settings);
 
-// One of the runs.
+// One of the runs, in its process.
 class ModelCheckRun {
   public:
-    // Null if this process is none.
+    // Returns null if this process is not one of the runs.
     static std::unique_ptr<ModelCheckRun> of_environment();
 
-    // The settings become those of this run; only what the model itself is like stays as the user wrote it.
-    // Ensures: they refer to this.
+    // Replaces the settings with those of this run. Only some options keep the user's values: the
+    // model's options, seed, end time (unless this run has another one), memory mode, protection of
+    // shared memory, memory cap and handler timeout.
+    // Ensures: the settings refer to this object, which must outlive the run.
     void apply_to(Settings& settings, const Model& model, std::span<std::byte> main_variables);
-    // To who started it.
+    // Sends the results to the process that started this run.
     void report(const Setup& setup, const RunResult& result);
 
   private:

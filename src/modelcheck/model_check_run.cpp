@@ -1,4 +1,4 @@
-// The side of the process that runs.
+// --check-model in the process of a run.
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -22,7 +22,8 @@
 namespace nw {
 namespace {
 
-// What stands there, so that LPs and what setup() makes come to lie elsewhere.
+// Reserves the usual base addresses, so that the LPs' memory and the memory that setup() allocates
+// get other addresses.
 void take_usual_places() {
     void* got = nullptr;
     linux_os().reserve(reinterpret_cast<void*>(region_base), page_bytes, got);
@@ -52,7 +53,7 @@ std::unique_ptr<ModelCheckRun> ModelCheckRun::of_environment() {
     if (!wanted.is_object())
         throw SetupError(
             fmt::format("{}: reserved for --check-model; must not be set", check_run_variable));
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a signal may end the process that waits for this one
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // for the case that a signal ends the waiting process
     return std::unique_ptr<ModelCheckRun>(new ModelCheckRun(std::move(wanted)));
 }
 

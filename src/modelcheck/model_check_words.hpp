@@ -1,4 +1,5 @@
-// What the two sides of --check-model have in common, and what one event has that another has not, in words.
+// Declarations for both sides of --check-model, and descriptions of the difference between two
+// events.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +16,16 @@
 
 namespace nw {
 
-// Set for a process that is one of the runs: as JSON what it shall do.
+// Environment variable of a process that is one of the runs. The value describes the run as JSON.
 inline constexpr const char* check_run_variable = "NUMAWARP_CHECK_MODEL_RUN";
 
-// A log as it was written, in the order of events.
+// The events that a run has logged, in the order of events.
 class EventLog {
   public:
     EventLog() = default;
     EventLog(EventLog&&) = default;
     EventLog& operator=(EventLog&&) = default;
-    // Events before `until`.
+    // Keeps only events before `until`.
     EventLog(std::vector<char> bytes, VirtualTime until);
 
     struct Entry {
@@ -34,13 +35,13 @@ class EventLog {
     const std::vector<Entry>& entries() const noexcept { return entries_; }
 
   private:
-    std::vector<char> bytes_;  // where the payloads stand, also when it is moved
+    std::vector<char> bytes_;  // contains the payloads; its buffer survives a move
     std::vector<Entry> entries_;
 };
 
-// The first event in which they differ.
+// The first event in which two logs differ.
 struct LogDifference {
-    bool is_in_payload = false;  // and in nothing else
+    bool is_in_payload = false;  // only bytes of the payload differ
     std::string words;
 };
 std::optional<LogDifference> first_difference(const EventLog& one, const EventLog& other,

@@ -1,12 +1,15 @@
-// A reduction over all ranks whose result is known on a rank only when what was sent to it before has arrived.
-// For that, the number of batches that each rank was sent travels with what is reduced. Who learns the
-// result has everything that anybody sent before the reduction began.
+// A reduction over all ranks that also counts batches. The number of batches that were sent to each
+// rank is reduced together with the value, and a rank has the result only when these batches have
+// arrived. So a rank that has the result has received everything that was sent to it before the
+// senders contributed to the reduction.
 //
-// Batches carry the stamp of the reduction before whose beginning they were sent. While a rank waits for those of
-// one stamp others may have begun the next reduction, and send those of the one after it; none gets any
-// further.
+// A batch carries a stamp: the number of the reduction in which its sender counts it. While a rank
+// waits for batches with one stamp, other ranks may have begun the next reduction, and may send
+// batches with the stamp of the reduction after that. No rank gets further ahead, so three stamps
+// are in use at a time.
 //
-// Thread: a part its owner's, all else the holder of the net role.
+// Thread: a Part belongs to its worker until begin(); everything else belongs to the holder of the
+// net role.
 #pragma once
 
 #include <array>
@@ -28,14 +31,14 @@ class CountedReduction {
     static_assert(std::is_trivially_copyable_v<Sums>, "it travels as bytes");
 
   public:
-    // What one worker adds.
+    // The contribution of one worker.
     struct Part {
         Sums sums{};
         std::vector<std::uint32_t>
             sent;  // batches since its last part, by rank; empty if none are counted
     };
 
-    // `counts`: else results do not wait for anything.
+    // `counts`: whether batches are counted. Without it, a result does not wait for batches.
     CountedReduction(Transport& transport, bool counts)
         : transport_(transport),
           counted_(counts && transport.ranks() > 1 ? transport.ranks() : 0),
@@ -43,7 +46,8 @@ class CountedReduction {
 
     Part new_part() const { return {.sent = std::vector<std::uint32_t>(counted_)}; }
 
-    // Requires: no other is under way. `parts`: a range of what is a Part.
+    // Starts a reduction. Requires: no reduction is under way. `parts`: a range of objects that are
+    // Parts.
     template <class Parts>
     void begin(const Parts& parts) {
         Head head{.counted = counted_};
@@ -58,10 +62,11 @@ class CountedReduction {
         phase_ = Phase::reducing;
     }
 
-    // A batch with that stamp has come.
+    // Counts a batch with this stamp, which has arrived.
     void receive(std::uint32_t stamp) noexcept { ++received_[stamp % stamps_open]; }
 
-    // Requires: it is under way. Returns whether it has ended: then result() stands until the next one begins.
+    // Advances the reduction. Returns whether it has ended; result() is then valid until the next
+    // begin(). Requires: a reduction is under way. `stamp`: the number of this reduction.
     bool poll(std::uint32_t stamp) {
         if (phase_ == Phase::reducing) {
             if (!transport_.poll_reduce_bytes(bytes_)) return false;
@@ -77,9 +82,10 @@ class CountedReduction {
     Sums result() const noexcept { return value_at<Head>(bytes_.data(), 0).sums; }
 
     bool is_under_way() const noexcept { return phase_ != Phase::none; }
-    // All ranks have contributed; what they sent to this one has not come.
+    // All ranks have contributed, but some batches that they sent to this rank have not arrived.
     bool is_receiving() const noexcept { return phase_ == Phase::receiving; }
-    // Requires: is_receiving(). Batches of that stamp.
+    // The number of batches with this stamp that have arrived, and the number that were sent to
+    // this rank. Requires: is_receiving().
     std::uint32_t received(std::uint32_t stamp) const noexcept {
         return received_[stamp % stamps_open];
     }
@@ -92,17 +98,17 @@ class CountedReduction {
     static constexpr std::uint32_t stamps_open = 4;  // three, and a power of two: stamps wrap
     enum class Phase : std::uint8_t { none, reducing, receiving };
 
-    // What travels: this, and then the batches that each rank was sent.
+    // The beginning of the reduced bytes. The number of batches for each rank follows.
     struct Head {
         Sums sums{};
-        std::uint32_t counted = 0;  // ranks
+        std::uint32_t counted = 0;  // number of ranks
     };
     static_assert(sizeof(Head) <= Transport::value_bytes_max(0));
 
     static std::size_t place_of_count(std::uint32_t rank) noexcept {
         return sizeof(Head) + rank * sizeof(std::uint32_t);
     }
-    // A backend's bytes are aligned to nothing.
+    // The bytes of a backend may be unaligned.
     template <class T>
     static T value_at(const void* bytes, std::size_t place) noexcept {
         T value;
@@ -125,7 +131,7 @@ class CountedReduction {
     }
 
     Transport& transport_;
-    std::uint32_t counted_;  // ranks; 0: nothing is
+    std::uint32_t counted_;  // number of ranks; 0: batches are not counted
     std::vector<std::byte> bytes_;
     std::array<std::uint32_t, stamps_open> received_{};
     Phase phase_ = Phase::none;

@@ -1,5 +1,5 @@
-// Batches of wire events between this rank and the others, as its workers see them: any worker hands batches
-// over, and whoever holds the rank's net role brings them out and takes in what has come.
+// Batches of wire events between this rank and the other ranks. Any worker posts batches. The
+// holder of the rank's net role sends them, and receives batches of other ranks.
 #pragma once
 
 #include <atomic>
@@ -22,20 +22,21 @@ class Exchange {
     // Thread: any.
     std::size_t batch_bytes() const noexcept { return transport_.batch_bytes(); }
 
-    // Thread: any. The bytes are copied.
+    // Thread: any. Copies the bytes.
     void post(RankId destination, std::span<const std::byte> batch) {
         OutgoingBatch own{destination, {batch.begin(), batch.end()}};
         const std::lock_guard lock(mutex_);
         outgoing_.push_back(std::move(own));
         unsent_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in send()
     }
-    // Thread: any. Batches that were posted and not yet handed to the transport.
+    // Thread: any. The number of batches that were posted and not yet passed to the transport.
     std::size_t unsent() const noexcept { return unsent_.load(std::memory_order_relaxed); }
 
     // --- Thread: the holder of the net role ---
 
-    // Hands posted batches to the transport, at most batches_sent_per_step. Returns how many. The net role receives after
-    // each call: two ranks that only sent would wait for each other, with ever more batches under way.
+    // Passes posted batches to the transport, at most batches_sent_per_step. Returns how many. The
+    // holder of the net role receives after each call: if two ranks only sent, each would wait for
+    // the other, and the number of batches under way would grow.
     std::uint64_t send() {
         if (unsent_.load(std::memory_order_acquire) == 0) return 0;
         if (next_ == sending_.size()) {
@@ -55,7 +56,7 @@ class Exchange {
         return sent;
     }
 
-    // Takes in some that have come before there is anywhere to deliver them, for the first receive().
+    // Receives some batches that cannot be delivered yet, and keeps them for the first receive().
     void receive_early() {
         if (ranks() == 1) return;
         transport_.receive(batches_received_per_step, [this](std::span<const std::byte> batch) {
@@ -63,7 +64,7 @@ class Exchange {
         });
     }
 
-    // deliver(batch) for some that have come. Returns how many.
+    // Calls deliver(batch) for some batches that have arrived. Returns how many.
     template <class Deliver>
     std::uint64_t receive(Deliver&& deliver) {
         if (ranks() == 1) return 0;
@@ -78,9 +79,11 @@ class Exchange {
         return received;
     }
 
-    // About 240 KB. With 16, mail does not leave while LPs start (tests/engine/test_start_mail.cpp).
+    // About 240 KB. If the limit is 16, mail does not leave the rank while its LPs start
+    // (tests/engine/test_start_mail.cpp).
     static constexpr std::size_t batches_sent_per_step = 64;
-    // Four steps' batches, a MiB: each of them holds a buffer, and each step tests the requests of all.
+    // The batches of four steps, 1 MiB. Each batch under way has a buffer, and each step tests the
+    // requests of all of them.
     static constexpr std::size_t sends_under_way_max = 256;
 
   private:
@@ -92,11 +95,11 @@ class Exchange {
     };
 
     Transport& transport_;
-    std::vector<std::vector<std::byte>> early_;  // the net role's
+    std::vector<std::vector<std::byte>> early_;  // belongs to the holder of the net role
     std::mutex mutex_;
     std::vector<OutgoingBatch> outgoing_;
     std::atomic<std::size_t> unsent_{0};
-    // The net role's: batches from next_ on are still to be sent.
+    // Only the holder of the net role uses these. Batches from next_ on are still to be sent.
     std::vector<OutgoingBatch> sending_;
     std::size_t next_ = 0;
 };

@@ -1,9 +1,9 @@
-// The ranks of a run as the main thread sees them before and after the event loop, where everybody
-// waits for everybody. Backends: one process that nobody launched (SingleProcess), MPI (mpi/).
+// The ranks of a run before and after the event loop, where ranks may wait for each other.
+// Backends: SingleProcess, for a process that was started without a launcher, and MPI (mpi/).
 //
-// Thread: the main thread, never while workers run, or worker 0 while all stand still and it holds the network. Calls
-// are collective unless they say otherwise:
-// each rank makes the same calls in the same order.
+// Thread: the main thread while no worker runs, or worker 0 while all workers are stopped and
+// worker 0 holds the network. Calls are collective unless their comment excludes it: each rank
+// makes the same calls in the same order.
 #pragma once
 
 #include <cstddef>
@@ -27,27 +27,30 @@ class RankGroup {
     virtual std::uint32_t ranks() const noexcept = 0;
     bool is_first() const noexcept { return index(rank()) == 0; }
 
-    // Not collective. Throws MachineError where this rank cannot run an event loop together with others.
+    // Not collective. Throws MachineError if this rank cannot execute an event loop together with
+    // other ranks.
     virtual void check() const {}
 
-    // The name of the machine this rank runs on; equal for ranks on the same one.
+    // The name of the machine on which this rank runs; equal for ranks on the same machine.
     virtual std::string host() const = 0;
 
-    // What every rank says, by rank, known to all.
+    // Returns, on every rank, the values `own` of all ranks, by rank.
     virtual std::vector<std::string> share(const std::string& own) = 0;
 
-    // Not collective: a message from one rank to another; both sides know how many there will be. The
-    // sender waits until the receiver takes it, so that nothing piles up.
+    // Not collective. Passes a message from one rank to another. Both ranks must make the same
+    // number of calls. send() waits until the receiver takes the message, so that messages do not
+    // accumulate.
     virtual void send(RankId to, const std::string& bytes) = 0;
     virtual std::string receive(RankId from) = 0;
 
-    // The transport for the event loop; one at a time. `largest_message`: bytes of the
-    // largest one that a batch has to hold. `by_host`: reductions may make use of ranks that share memory.
+    // Opens the transport for the event loop; only one may be open. `largest_message`: the size in
+    // bytes of the largest message that a batch must hold. `by_host`: reductions may use memory
+    // that ranks share.
     virtual std::unique_ptr<Transport> open_transport(std::size_t largest_message,
                                                       bool by_host = true) = 0;
 
-    // Not collective. Ends all ranks at once: one of them cannot go on and the others may be anywhere.
-    // Returns only where there are no others.
+    // Not collective. Ends all ranks at once: one rank cannot continue, and the other ranks may be
+    // at any place in the program. Returns only if there are no other ranks.
     virtual void abort(int exit_code) noexcept = 0;
 };
 

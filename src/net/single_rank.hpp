@@ -1,4 +1,5 @@
-// The transport of a run with one rank: nobody to talk to, and the reduction is the identity.
+// The transport of a run with one rank. There are no other ranks to send to, and a reduction
+// returns the rank's own value.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// The port through which bytes leave a rank: batches for other ranks, and values that are reduced over
-// all of them. What they mean, only who uses it knows. Backends: one rank (single_rank.hpp), a seeded
-// in-process network for tests (tests/support/in_process_network.hpp), MPI (mpi/).
+// The port through which bytes leave a rank: batches for other ranks, and values that are reduced
+// over all ranks. The transport does not interpret the bytes. Backends: one rank (single_rank.hpp),
+// a seeded in-process network for tests (tests/support/in_process_network.hpp), MPI (mpi/).
 //
-// Thread: whoever holds the rank's net role (a try-lock); never two threads at a time. No call
-// blocks.
+// Thread: the holder of the rank's net role (a try-lock), never two threads at a time. No call
+// blocks, except sleep().
 #pragma once
 
 #include <cstddef>
@@ -26,37 +26,40 @@ class Transport {
     virtual RankId rank() const noexcept = 0;
     virtual std::uint32_t ranks() const noexcept = 0;
 
-    // A batch is best closed at this size; only one message that is larger by itself may exceed it.
-    // (Unless a backend knows better: what Open MPI sends at once by default, less its header.)
+    // The size at which a batch should be closed. Only a batch of a single larger message may
+    // exceed it. The default is the size that Open MPI sends at once by default, less its header.
     virtual std::size_t batch_bytes() const noexcept { return 3840; }
 
-    // Takes a batch for another rank; the bytes are copied or sent before it returns.
+    // Takes a batch for another rank. The bytes are copied or sent before the function returns.
     virtual void send(RankId destination, std::span<const std::byte> batch) = 0;
 
-    // Batches that send() took and that may still be in this rank's memory.
+    // The number of batches that send() took and that may still be in this rank's memory.
     virtual std::size_t sends_under_way() const noexcept { return 0; }
 
-    // Hands over about `batches_max` batches that have arrived. Batches of one pair of ranks may
-    // overtake each other.
+    // Calls take(batch) for about `batches_max` batches that have arrived. Batches from one rank to
+    // another may overtake each other.
     virtual void receive(std::size_t batches_max, const Receive& take) = 0;
 
-    // Of a value that is reduced: so much at least must do.
+    // The largest size of a reduced value, in bytes. Every backend must support it.
     static constexpr std::size_t value_bytes_max(std::uint32_t ranks) noexcept {
         return 1024 + ranks * sizeof(std::uint32_t);
     }
 
-    // Starts a reduction over all ranks; every rank starts each once, in order, and one at a time. combine() is
-    // associative and commutative. All values have the same size. (CountedReduction is the way to use it.)
+    // Starts a reduction over all ranks. Each rank starts all reductions, in the same order and one
+    // at a time. combine() is associative and commutative. All values have the same size. Use
+    // CountedReduction and not this function.
     using Combine = void (*)(void* sum, const void* other);
     virtual void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) = 0;
-    // True once the result over all ranks is in `result`.
+    // Returns true when the reduction has ended; `result` then has the result.
     virtual bool poll_reduce_bytes(std::span<std::byte> result) = 0;
 
-    // Whether sleep() is woken by the end of a reduction.
+    // Whether the end of a reduction wakes a thread in sleep().
     virtual bool can_sleep() const noexcept { return false; }
-    // Thread: one of this rank's, without the net role. Gives the core away until a reduction may have ended, or wake(), or for a
-    // millisecond, since batches wake nobody, nor do sends that have to be looked after; unless has_work() says, now that others see it asleep, that there is
-    // something to do. Returns whether there is a reason to be awake but the time.
+    // Blocks until wake() is called or a reduction may have ended, at most for a millisecond:
+    // neither arriving batches nor sends under way wake the thread. Returns at once if has_work()
+    // returns true. has_work() is called after other threads can see that this thread is asleep.
+    // Returns false if only the time has elapsed. Thread: one thread of the rank, which does not
+    // hold the net role.
     virtual bool sleep(const std::function<bool()>& has_work) { return has_work(); }
     // Thread: any.
     virtual void wake() noexcept {}

@@ -15,8 +15,8 @@ namespace nw {
 
 namespace {
 
-// CLI11 lays out --help. It is not asked to read a command line: it would take apart values that look
-// like lists, and names of flags that hold a value.
+// Lays out --help with CLI11. CLI11 does not parse the command line: it would split values that
+// look like lists, and names of flags that contain a value.
 std::string laid_out(const OptionTable& table, const std::string& name,
                      const std::string& description) {
     CLI::App page(description, name);
@@ -40,7 +40,7 @@ std::string laid_out(const OptionTable& table, const std::string& name,
     return page.help();
 }
 
-// One option as it was typed.
+// An option and its value as the user has typed them.
 struct Given {
     const OptionSpec* spec;
     std::string text;
@@ -67,8 +67,9 @@ void set(const OptionSpec& spec, const std::string& text, Settings& settings) {
     }
 }
 
-// An option's value is what follows it, even where that looks like an option ("--until" "-5"), or what
-// stands behind "=". A flag may do without; "--flag off" and "--flag=off" take it back.
+// Splits the arguments into options and values. The value of an option is the part after "=" or
+// else the next argument, even if it begins with a dash ("--until" "-5"). A flag needs no value;
+// "--flag off" and "--flag=off" switch it off.
 std::vector<Given> split(const std::vector<std::string>& arguments, const OptionTable& table) {
     std::vector<Given> given;
     for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -1,5 +1,5 @@
-// From argv to settings. What a value may be, and what is said when it is not, is the option table's
-// business, so that the command line and the configuration file speak with one voice.
+// Reads the command line into the settings. The option table defines the allowed values and the
+// error messages, so they are the same for the command line and for the configuration file.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 namespace nw {
 
 // Reads the arguments (argv without the program's name), and the configuration file if they name
-// one, into the settings and model members behind the table. The command line wins over the file,
-// the last of two equal options over the first. Throws SetupError.
-// Ensures: with --help or --version only that flag is looked at.
+// one, into the settings and into the model's members to which the table refers. The command line
+// has precedence over the file, and the last occurrence of an option over earlier ones. Throws
+// SetupError. Ensures: if --help or --version is given, every other argument is ignored.
 void read_command_line(const std::vector<std::string>& arguments, const OptionTable& table,
                        Settings& settings);
 
-// What this process was started with, the program first. main() may have taken words for itself, as the doors for
-// other simulators' models do, and not have handed them to nw::run. Throws MachineError.
+// Returns the whole command line of this process, beginning with the program. It may have arguments
+// that main() did not pass to nw::run, for example in programs that run the models of other
+// simulators. Throws MachineError.
 std::vector<std::string> own_command_line();
 
 std::string help_text(const Model& model, const OptionTable& table);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t file_bytes_max = std::size_t{4} << 20;
 
-// The value as it would be typed on the command line; nothing for arrays, tables and dates.
+// Returns the value as it would be typed on the command line; nothing for arrays, tables and dates.
 std::optional<std::string> text_of(const toml::node& node) {
     if (const auto* value = node.as_string()) return value->get();
     if (const auto* value = node.as_integer()) return fmt::format("{}", value->get());

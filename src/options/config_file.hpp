@@ -1,8 +1,8 @@
-// --config FILE.toml: the options' own names as top-level keys.
+// --config FILE.toml: the names of the options are top-level keys.
 //
 //     workers = 2
 //     until = 7200
-//     pin = false          # on and off may be said as true and false
+//     pin = false          # true and false are allowed for on and off
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace nw {
 
-// Sets the options that the file names, and adds their names to `given`. Throws SetupError, naming file
-// and key.
+// Sets the options that the file names, and adds their names to `given`. Throws SetupError; the
+// message names the file and the key.
 void apply_config_file(const std::string& path, const OptionTable& table,
                        std::set<std::string, std::less<>>& given);
 

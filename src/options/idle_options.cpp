@@ -14,7 +14,7 @@ namespace {
 
 class IdleList {
   public:
-    // The first reason is the one that is said.
+    // An option keeps the first reason that is added.
     void add(const std::string& why, std::initializer_list<const char*> names) {
         for (const char* const name : names)
             if (std::none_of(idle_.begin(), idle_.end(),
@@ -33,7 +33,7 @@ std::string text_of(const nlohmann::json& value) {
     return value.dump();
 }
 
-// What an option says that wants nothing.
+// True if the value asks for the behavior that a run has anyway while the option is idle.
 bool wants_nothing(std::string_view value, std::string_view name) noexcept {
     if (name == "workers") return value == "1";
     if (name == "check-rebind" || name == "check-interrupt") return value == "0.0";

@@ -1,5 +1,5 @@
-// Options of the engine that do nothing in a run, because of what else was chosen. Who wrote one is told
-// so in a notice, and the statistics do not list it as in force.
+// Options of the engine that have no effect in a run because of other choices. If the user has
+// given such an option, a notice reports this. The statistics do not list the option as in force.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,23 @@
 
 namespace nw {
 
-// What decides it: the settings, and what the engine has made of them.
+// Facts that decide which options are idle: chosen by the user, or by the engine.
 struct RunShape {
     Rollback rollback = Rollback::snapshot;
-    std::uint64_t workers = 1;  // in all ranks
+    std::uint64_t workers = 1;  // on all ranks
     std::uint64_t ranks = 1;
-    bool commits_late = false;  // the model does
+    bool commits_late = false;  // a model with can_end() on several workers
 };
 
-// Their names, each with why.
+// The name of an option and the reason why it has no effect.
 struct IdleOption {
     std::string name;
     std::string why;
 };
 std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& shape);
 
-// One line for each of them that the user wrote, unless it asks for what happens anyway.
+// Returns one line for each idle option that the user has given. An option whose value asks for the
+// behavior that the run has anyway gets no line.
 std::vector<std::string> idle_notices(const Settings& settings, const OptionTable& table,
                                       const RunShape& shape);
 

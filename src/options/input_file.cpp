@@ -18,7 +18,7 @@ constexpr int patience_ms = 5000;
 
 class Descriptor {
   public:
-    // Not blocking: to open a pipe that nobody writes to would take for ever.
+    // O_NONBLOCK: without it, open() blocks on a pipe that has no writer.
     explicit Descriptor(const std::string& path)
         : number_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) {
         if (number_ < 0) fail(errno);
@@ -27,14 +27,15 @@ class Descriptor {
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
 
-    // Files are always ready. A pipe that never had a writer is not, one whose writer is gone is.
+    // Waits until the file can be read. Regular files are always ready. A pipe is not ready if it
+    // has never had a writer; it is ready if its writer has closed it. Throws on a timeout.
     void wait() const {
         pollfd one{number_, POLLIN, 0};
         const int ready = poll(&one, 1, patience_ms);
         if (ready == 0) fail(ETIMEDOUT);
         if (ready < 0 && errno != EINTR) fail(errno);
     }
-    // Bytes read, 0 at the end; -1: try again.
+    // Returns the number of bytes read, 0 at the end of the file, or -1: try again.
     ssize_t read(std::array<char, 65536>& chunk) const {
         const ssize_t got = ::read(number_, chunk.data(), chunk.size());
         if (got < 0 && errno != EINTR && errno != EAGAIN) fail(errno);

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// What can be typed behind two dashes, and stand as a bare key in TOML.
+// True if the name can be typed after two dashes and is a bare key in TOML.
 bool can_be_typed(std::string_view name) noexcept {
     const auto is_letter_or_digit = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -20,7 +20,7 @@ bool can_be_typed(std::string_view name) noexcept {
                        [&](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
 }
 
-// The model's side of the table.
+// The model's interface to the table.
 class ModelOptions final : public Options {
   public:
     ModelOptions(OptionBuilder& table, const Model& model) : table_(table), model_(model) {}
@@ -55,7 +55,7 @@ class ModelOptions final : public Options {
     }
 
   private:
-    // What is wrong with an option only the model's author can mend.
+    // The message names the model, because only the model's author can correct its options.
     void demand(bool kept, const std::string& name, const std::string& rule) const {
         if (!kept)
             throw SetupError(

@@ -1,4 +1,4 @@
-// The options that a model declares in options(), as rows of the table.
+// Adds the options that a model declares in options() to the option table.
 #pragma once
 
 #include <numawarp/model.hpp>
@@ -7,8 +7,8 @@ namespace nw {
 
 class OptionBuilder;
 
-// Throws SetupError where a name cannot be typed or is taken, or a default is not legal; and whatever
-// the model's own code throws.
+// Throws SetupError if a name cannot be typed or is already used, or if a default value is not
+// allowed. Exceptions of the model's own code pass through.
 void add_model_options(OptionBuilder& table, Model& model);
 
 }  // namespace nw

@@ -1,5 +1,5 @@
-// Fills the table of options: one call an option, for the engine's (option_table.cpp) and the model's
-// (model_options.cpp) alike.
+// Fills the option table, with one call per option. Used for the engine's options
+// (option_table.cpp) and for the model's (model_options.cpp).
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline std::string bars(const std::vector<std::string>& words) {
     return fmt::format("{}", fmt::join(words, "|"));
 }
 
-// What "auto" and the like are called in the statistics; everything else is a number there.
+// A JSON value for the statistics: the word (such as "auto") if `is_word`, else the number.
 inline nlohmann::json number_or(bool is_word, const char* word, const nlohmann::json& number) {
     return is_word ? nlohmann::json(word) : number;
 }
@@ -49,7 +49,7 @@ inline const OptionSpec* find_in(const std::vector<OptionSpec>& specs,
     return found == specs.end() ? nullptr : &*found;
 }
 
-// Groups are headings, set once and then kept.
+// group() sets the heading for all options that are added after it.
 class OptionBuilder {
   public:
     explicit OptionBuilder(std::vector<OptionSpec>& specs) : specs_(specs) {}
@@ -69,7 +69,7 @@ class OptionBuilder {
         return specs_.back();
     }
 
-    // Target: Enum, or std::optional<Enum> where none of the words is the default.
+    // Target: Enum, or std::optional<Enum> if none of the words is the default.
     template <class Target, class Enum, std::size_t N>
     OptionSpec& add_words(std::string name, Target& target, const Word<Enum> (&words)[N],
                           std::string help) {
@@ -112,7 +112,7 @@ class OptionBuilder {
         return spec;
     }
 
-    // A number, or a word that stands for 0.
+    // A number, or `word`, which sets the value 0.
     template <class Number>
     OptionSpec& add_number_or(std::string name, const std::string& unit, const char* word,
                               Number& target, Range legal, std::string help) {

@@ -24,7 +24,7 @@ std::optional<T> read_all(std::string_view text) {
     return value;
 }
 
-// In words; an empty bound is none.
+// Describes a range in words. An empty text means that there is no bound.
 std::string between(const Range& range, const std::string& least, const std::string& most) {
     std::string text;
     if (!least.empty()) text = (range.has_least ? "from " : "above ") + least;
@@ -130,10 +130,10 @@ std::string enumerate(const std::vector<std::string>& words, std::string_view la
 }
 
 std::string nearest_word(std::string_view text, const std::vector<std::string>& words) {
-    // Longer than any word by more than half: nothing is near, and it might take seconds to find out.
+    // No word is near to such a long text, and the comparison might take seconds.
     constexpr std::size_t longest = 100;
     if (text.size() > longest) return {};
-    // One row of the table of distances between every prefix of `text` and one of `word`.
+    // One row of the table of distances between all prefixes of `text` and a prefix of `word`.
     const auto distance = [text](std::string_view word) {
         std::vector<std::size_t> row(text.size() + 1);
         std::iota(row.begin(), row.end(), std::size_t{0});
@@ -147,7 +147,8 @@ std::string nearest_word(std::string_view text, const std::vector<std::string>& 
         }
         return row.back();
     };
-    // Half of a word may be wrong, but not more: a suggestion from nowhere misleads.
+    // At most a third of the text (or two letters) and half of the word may be wrong. A suggestion
+    // that is less similar would mislead.
     std::size_t best = std::max<std::size_t>(2, text.size() / 3) + 1;
     std::string nearest;
     for (const std::string& word : words) {

@@ -1,6 +1,6 @@
-// Text to values, for the command line and the configuration file alike: each function reads one
-// kind of value or throws IllegalValue, whose text says what would have been legal. Who calls adds
-// the option's name.
+// Converts texts to values, for the command line and for the configuration file. Each function
+// reads one kind of value or throws IllegalValue, whose message describes the allowed values. The
+// caller adds the name of the option.
 #pragma once
 
 #include <cstdint>
@@ -20,31 +20,32 @@ class IllegalValue : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Number: double, or std::uint32_t or std::uint64_t for whole numbers, which are legal up to the type's
-// own end, too. `or_else` is what else the option takes, for the message.
+// Number: double, or std::uint32_t or std::uint64_t for whole numbers. The limits of an integer
+// type also apply. `or_else` describes, for the message, which other values the option accepts.
 template <class Number>
 Number parse_number(std::string_view text, Range legal, std::string_view or_else = "");
 
-// Between two looks at where groups or pages should be: at most a day.
+// Seconds between two decisions about where groups or pages should be: at most a day.
 inline constexpr Range legal_period = above(0).to(86'400);
 
-// "2@5", "auto", "off"
+// Reads "2@5", "auto" or "off".
 PagemigdOptions parse_pagemigd(std::string_view text);
 
-// "512M", "8G", "1.5g", "65536": bytes, in powers of 1024.
+// Reads a number of bytes, "512M", "8G", "1.5g" or "65536", with powers of 1024 as units. Throws if
+// it is smaller than `least`.
 std::uint64_t parse_size(std::string_view text, std::uint64_t least);
 
-// The index of `text` in `words`.
+// Returns the index of `text` in `words`.
 std::size_t parse_choice(std::string_view text, const std::vector<std::string>& words);
 
-// For a message: a text of the user's, cut where it is long.
+// Returns a text of the user for a message; a long text is cut.
 std::string shortened(std::string_view text);
 
-// "sequential, conservative or timewarp"
+// Joins the words, as in "sequential, conservative or timewarp".
 std::string enumerate(const std::vector<std::string>& words, std::string_view last_joint);
 
-// The word of `words` that `text` is probably meant to be, by edit distance (Levenshtein, 1966), or
-// nothing if none is near.
+// Returns the word that `text` is probably meant to be, by edit distance (Levenshtein, 1966), or an
+// empty string if no word is near.
 std::string nearest_word(std::string_view text, const std::vector<std::string>& words);
 
 }  // namespace nw

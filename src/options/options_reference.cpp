@@ -10,7 +10,7 @@ namespace nw {
 
 namespace {
 
-// A bar would end the table's cell.
+// Escapes vertical bars, which would end the cell of the table.
 std::string in_cell(std::string text) {
     for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
         text.insert(at, "\\");

@@ -1,4 +1,4 @@
-// docs/reference/options.md, from the table that the command line is read with.
+// Generates docs/reference/options.md from the option table.
 #pragma once
 
 #include <string>

@@ -18,14 +18,15 @@ namespace nw {
 
 namespace {
 
-constexpr std::size_t payload_bytes_limit = 65'535;  // what an event's header can say
-constexpr std::size_t name_bytes_max = 200;          // what a line of a report can bear
+constexpr std::size_t payload_bytes_limit = 65'535;  // the header has 16 bits for it
+constexpr std::size_t name_bytes_max = 200;          // keeps the lines of a report readable
 
 class Rules {
   public:
     explicit Rules(const Model& model) : model_(model) {}
 
-    // What is wrong with what the model says of itself: only its author can mend it.
+    // A rule for the model's own declarations. The message names the model, because only its author
+    // can correct them.
     template <class... Values>
     void demand(bool kept, fmt::format_string<Values...> format, Values&&... values) const {
         if (!kept)
@@ -42,17 +43,18 @@ bool is_one_of_ours(Rollback rollback) noexcept {
            rollback == Rollback::reverse;
 }
 
-// No folder in it, and no end of it where the kernel would see one.
+// True if the name can be a file's name: it has no separator of folders, and no zero byte, which
+// would end it for the kernel.
 bool can_be_a_files(const std::string& name) noexcept {
     return !name.empty() && name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
 }
 
-// What a report can show as it is: one_line() would leave it alone.
+// True if a report can show the name unchanged: one_line() would not alter it.
 bool is_on_one_line(const std::string& name) {
     return !name.empty() && is_utf8(name) && one_line(name) == name;
 }
 
-// Of a kind or a measure, as `what` says.
+// Checks the name of a kind or of a measure. `what` is the noun for the message.
 void check_name(const Rules& rules, std::string_view what, const std::string& name) {
     rules.demand(name.size() <= name_bytes_max,
                  "{} of {} bytes in its name: must have a name of at most {}", what, name.size(),
@@ -67,7 +69,7 @@ void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
                  tables.size(), SideEffect::tables_max);
     std::set<std::string> names;
     for (const OutputTable& table : tables) {
-        // What ends a C string would end the message.
+        // c_str(): print the name up to its first zero byte.
         rules.demand(can_be_a_files(table.name),
                      "output table \"{}\": must have a name that is possible for a file",
                      table.name.c_str());
@@ -84,7 +86,7 @@ void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
     }
 }
 
-// Refuses a choice that the model does not allow.
+// Throws SetupError if the model does not allow the chosen value.
 template <class Enum>
 void demand_one_of(const char* option, Enum chosen, const std::vector<Enum>& legal,
                    const std::string& why) {
@@ -95,7 +97,7 @@ void demand_one_of(const char* option, Enum chosen, const std::vector<Enum>& leg
                                  enumerate(words, " or "), why));
 }
 
-// Options that mean nothing without another one.
+// Refuses options that have a meaning only together with another option.
 void check_needs(const Settings& settings) {
     const Config& config = settings.config;
     const bool time_warp = config.engine == EngineKind::timewarp;
@@ -183,7 +185,7 @@ void check_measures(const Model& model, const Rules& rules, const Setup& setup,
     check_measure_interval(model, setup, config, until);
 }
 
-// `where` says which kind of LPs it is, if there are several.
+// `where`: the kind of LPs for the message; empty if the model has no named kinds.
 void check_kind(const Rules& rules, const Kind& kind, const std::string& where) {
     const ProcessFactory& process = kind.process;
     const Rollback preferred = kind.preferred_rollback.value_or(Rollback::snapshot);
@@ -199,7 +201,7 @@ void check_kind(const Rules& rules, const Kind& kind, const std::string& where) 
                  "{}preferred_rollback copy: needs LPs derived from nw::PlainStateProcess", where);
     rules.demand(preferred != Rollback::reverse || process.has_reverse,
                  "{}preferred_rollback reverse: needs LPs with on_reverse", where);
-    // The length is the compiler's, where the class gives the event its name.
+    // The length of the name is not limited, because the compiler may derive it from the class.
     for (const EventTypeInfo& event : process.events)
         rules.demand(is_on_one_line(event.name),
                      "{}event \"{}\": must have a name in UTF-8 without control characters", where,

@@ -1,6 +1,6 @@
-// What a model's Setup must keep to, alone and together with the options chosen, and these with each
-// other. Checked once, before any worker starts; the engine relies on it. What depends on how many
-// workers there will be, or on files, is checked where that is known.
+// Rules for a model's Setup, for its combination with the chosen options, and for options together.
+// They are checked once, before any worker starts, and the engine relies on them. Rules that depend
+// on the number of workers or on files are checked elsewhere.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Which kinds of values the columns of the output tables have held. A table in CSV has lost that: 1 may
-// have been a real number and 007 a text. Formats whose columns have types need it.
+// The kinds of values that each column of the output tables has received. A CSV file does not show
+// them: 1 may have been a real number, and 007 a text. Formats with typed columns need them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,9 @@
 
 namespace nw {
 
-// A set of them. An empty text is a kind of its own: so a model leaves out a value of any kind.
-// Integers below 0, and from 2^63 on, are kinds of their own because no one type holds both.
+// A set of these flags describes a column. An empty text is a separate kind, because a model omits
+// a value of any kind by an empty text. Negative integers and integers from 2^63 on are separate
+// kinds, because no single type contains both.
 enum KindSeen : std::uint8_t {
     saw_integer = 1,
     saw_real = 2,
@@ -20,15 +21,16 @@ enum KindSeen : std::uint8_t {
     saw_large = 32
 };
 
-// By table and column: a sum of KindSeen.
+// For each table and column: a sum of KindSeen.
 using ColumnKinds = std::vector<std::vector<std::uint8_t>>;
 
-// The one type that holds all that was seen.
+// The type of a column, which can represent all values that were seen.
 enum class ColumnType : std::uint8_t { integer, natural, real, text };
 
-// Integers among real numbers become real; a value left out of a column of numbers makes them real
-// too, where it is NaN. Numbers among texts are written as text, and so are integers of which some
-// are below 0 and some beyond 2^63, since as real numbers they would be others.
+// Integers and real numbers in one column become real. A column of numbers with omitted values also
+// becomes real, and the omitted values become NaN. Numbers and texts in one column become text.
+// Integers become text if some are negative and some are 2^63 or larger, because a conversion to
+// real would change them.
 constexpr ColumnType column_type(std::uint8_t seen) noexcept {
     constexpr std::uint8_t integers = saw_integer | saw_negative | saw_large;
     if ((seen & saw_text) != 0 || (seen & (integers | saw_real)) == 0) return ColumnType::text;

@@ -1,5 +1,5 @@
-// Tables as text, as RFC 4180 has it: written and read back here and nowhere else in the engine. Numbers
-// have as many digits as it takes to read back the same, text is UTF-8, lines end with \n.
+// Tables as text according to RFC 4180. The engine writes and reads CSV only here. Numbers have as
+// many digits as are necessary to read back the same value; text is UTF-8; lines end with \n.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,25 @@
 
 namespace nw {
 
-// Appends the values (output_row.hpp) as a line, and adds to the columns' kinds what it holds.
+// Appends the values (encoded as in output_row.hpp) as one line, and adds their kinds to the kinds
+// of the columns.
 void append_csv(std::string& text, std::span<const std::byte> values,
                 std::vector<std::uint8_t>& kinds_seen);
-// The same for a line of column names.
+// Appends a line of column names.
 void append_csv_header(std::string& text, const std::vector<std::string>& columns);
 
-// The lines of a file that was written so, one at a time.
+// Reads a file that append_csv() has written, line by line.
 class CsvRows {
   public:
-    // Throws MachineError if it cannot be opened.
+    // Throws MachineError if the file cannot be opened.
     explicit CsvRows(const std::string& path);
 
-    // Takes the next row, of as many cells as the vector has; false at the end. Throws MachineError if
-    // there are fewer or more.
+    // Reads the next row, which must have as many cells as the vector has elements. Returns false
+    // at the end of the file. Throws MachineError if the row has fewer or more cells.
     bool next(std::vector<std::string>& cells);
 
   private:
-    // What ended the cell: a comma, the end of the line (\n), or of the file.
+    // Returns the character that ended the cell: a comma, \n, or end_of_file.
     int read_cell(std::string& cell);
 
     std::string path_;

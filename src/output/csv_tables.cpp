@@ -13,7 +13,7 @@
 namespace nw {
 namespace {
 
-// What is kept of a file's end to know it again: some rows.
+// Bytes at the end of a file, some rows, that are stored to recognize the file again.
 constexpr std::size_t end_bytes = 256;
 
 std::string end_of(const AppendedFile& file, std::uint64_t bytes) {

@@ -1,8 +1,10 @@
-// The tables of a run while it goes on: a CSV file each in the folder of --output. Not another format,
-// because such a file can be read, and gone on with, at whatever moment its writer is killed.
+// The output tables during a run: one CSV file per table in the folder of --output. The format is
+// always CSV, because such a file can be read and continued at whatever moment its writer is
+// killed.
 //
-// A run that is saved and gone on with in another process neither doubles nor loses a row: what is
-// saved says how far each file is complete, and who goes on cuts off what was written after that.
+// A run that is saved and continued by another process neither duplicates nor loses a row: the
+// saved run contains the complete length of each file, and the next process removes everything
+// after it.
 #pragma once
 
 #include <cstdint>
@@ -19,53 +21,54 @@
 
 namespace nw {
 
-// How far the tables are complete on the disk. Empty: there is no output.
+// The lengths up to which the tables are complete on the disk. Empty if there is no output.
 struct OutputPosition {
     std::vector<std::uint64_t> table_bytes;
-    std::vector<std::string> table_ends;  // the last bytes before that: it is still the same file
+    std::vector<std::string> table_ends;  // the bytes before that length; they identify the file
     ColumnKinds column_kinds;
 };
 
-// DIR/<table><ending>
+// Returns DIR/<table><ending>.
 std::string table_file(const std::string& directory, const OutputTable& table,
                        std::string_view ending);
 inline constexpr std::string_view csv_ending = ".csv";
 
 class CsvTables final : public RowSink {
   public:
-    // Makes the files, or empties them. Throws SetupError if one cannot be made.
+    // Creates or empties the files. Throws SetupError if a file cannot be created.
     CsvTables(const std::vector<OutputTable>& tables, const std::string& directory);
 
-    // Goes on from there, once begin() was called. Throws SetupError if one of the files is not what
-    // it was. Requires: the same tables.
+    // Continues the tables from that position, after begin() is called. Throws SetupError if a file
+    // is not the file that the saved run wrote. Requires: the tables are equal.
     CsvTables(const std::vector<OutputTable>& tables, const std::string& directory,
               const OutputPosition& from);
 
-    // The others throw MachineError if the disk is full.
+    // All functions below throw MachineError if the disk is full.
 
-    // What stands in the tables behind that position goes. Until then all files are as they were.
+    // Removes the rows after the position from which the run continues. No file is changed before
+    // this call.
     void begin();
 
     void write(const OutputRow& row) override;
 
-    // Waits until the disk has what was written.
+    // Waits until everything that was written is on the disk. Returns the position.
     OutputPosition sync();
 
-    // Likewise, and has the files' names: who says afterwards that the run is over may be believed, also
-    // after a power cut.
+    // Waits like sync(), and until the folder with the files' names is on the disk. After this call
+    // the run can be recorded as finished; the files remain complete after a power failure.
     void finish();
 
-    // The kinds of all that was written, also by the run that this one goes on with.
+    // The kinds of all values that were written, also by the run that this process continues.
     const ColumnKinds& column_kinds() const noexcept { return kinds_; }
 
   private:
     std::unique_ptr<AppendedFile> open(const OutputTable& table, AppendedFile::Open how) const;
 
     std::string directory_;
-    std::vector<std::uint64_t> cut_to_;                 // by table, until begin()
-    std::vector<std::unique_ptr<AppendedFile>> files_;  // by table
+    std::vector<std::uint64_t> cut_to_;                 // per table; empty after begin()
+    std::vector<std::unique_ptr<AppendedFile>> files_;  // per table
     ColumnKinds kinds_;
-    std::string line_;  // of write(), kept for its memory
+    std::string line_;  // used by write(), kept to reuse its memory
 };
 
 }  // namespace nw

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 64 * 1024;
 
-// One rank's rows, fetched a chunk at a time.
+// The rows of one rank, fetched in chunks.
 class Source {
   public:
     using Fetch = std::function<std::string()>;
@@ -50,7 +50,8 @@ void receive_and_merge(RankGroup& ranks, RowSpool& own, CsvTables& tables) {
         sources.push_back(
             std::make_unique<Source>([&ranks, r] { return ranks.receive(RankId{r}); }));
 
-    // Rows of one event are one rank's and stay in their order; no two ranks have equal keys.
+    // All rows of an event are on one rank and keep their order; rows of two ranks never have equal
+    // keys.
     const auto later = [&](std::size_t a, std::size_t b) {
         return before(sources[b]->row().key, sources[a]->row().key);
     };

@@ -1,5 +1,5 @@
-// One set of tables out of what the ranks have spooled: the rows of all ranks, in the order of events,
-// as one rank would have written them.
+// Merges the spooled rows of all ranks, in the order of events, into the tables that a single rank
+// would have written.
 #pragma once
 
 #include "net/rank_group.hpp"
@@ -8,8 +8,8 @@
 
 namespace nw {
 
-// Collective, while no worker runs. `tables` is used on the first rank only. The spools are empty
-// afterwards. Memory: some 64 KiB a rank on the first, 64 KiB on the others. Throws MachineError.
+// Collective, while no worker runs. `tables` is used on the first rank only. Empties the spools.
+// Memory: about 64 KiB per rank on the first rank, and 64 KiB on the others. Throws MachineError.
 void merge_output(RankGroup& ranks, RowSpool& own, CsvTables* tables);
 
 }  // namespace nw

@@ -41,7 +41,7 @@ std::size_t text_bytes(const OutputTable& table, const OutputValue& value) {
 
 std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_t table,
                               std::span<const OutputValue> row) {
-    // What is thrown is made in the LP's heap, as the handler may catch and keep it.
+    // The exception is allocated in the LP's heap, because the handler may catch and keep it.
     if (table >= tables.size() || tables[table].is_engines)
         throw ModelError(fmt::format(
             "output() to table {}; the number of tables that the model declares is {}", table,

@@ -1,6 +1,6 @@
-// A row of an output table between the event that wrote it and the file: bytes, since most rows wait
-// for their event to be committed and many are never written. Per value a kind byte, and 8 bytes of
-// number, or a length and text.
+// A row of an output table between the event that wrote it and the file. It is encoded as bytes,
+// because most rows wait until their event is committed, and many are never written. Each value has
+// one byte for its kind, and 8 bytes with a number or with the length of the following text.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct OutputRow {
     std::vector<std::byte> values;
 };
 
-// Where committed rows go, in the order of events. Thread: one at a time.
+// Receives committed rows in the order of events. Thread: one at a time.
 class RowSink {
   public:
     // Throws MachineError if the disk is full.
@@ -32,16 +32,19 @@ class RowSink {
     ~RowSink() = default;
 };
 
-// The longest text of a row. A longer one is taken for a wrong length before it fills the memory.
+// Maximum length of a text in a row. A longer text is treated as an error in its length, before it
+// fills the memory.
 inline constexpr std::size_t output_text_bytes_max = std::size_t{16} << 20;
 
-// Bytes of a row as it is kept with an uncommitted event; throws ModelError unless the model declares the table,
-// the row has a value for each of its columns, and no text is longer than that. Reads a byte of each
-// page of each text: who was given a wild one fails here, at the same address on every engine, whether
-// or not the row is wanted, and before anything was allocated for it.
+// Returns the size of a row in the form in which it is kept with an uncommitted event. Throws
+// ModelError if the model does not declare the table, if the number of values differs from the
+// number of columns, or if a text is too long. Reads one byte of each page of each text. So a text
+// with an invalid address fails here: at the same address on every engine, whether or not the row
+// is written, and before memory is allocated for it.
 std::size_t encoded_row_bytes(const std::vector<OutputTable>& tables, std::size_t table,
                               std::span<const OutputValue> row);
-// The same without the checks of table and columns, also for the engine's own tables. Requires: a value for each column.
+// As above, without the checks of table and columns, and also for the engine's tables. Requires:
+// one value for each column.
 std::size_t encoded_row_bytes(const OutputTable& table, std::span<const OutputValue> row);
 void encode_row(std::span<const OutputValue> row, std::byte* to) noexcept;
 

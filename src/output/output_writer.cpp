@@ -8,10 +8,10 @@
 namespace nw {
 namespace {
 
-// A merge of everything that waits is worth its cost from this many rows on. Those that no bound
-// covers yet are sorted and moved again by the next one, and are few beside so many; and so many, of
-// some 100 bytes each, are less than half a MiB, which stays in a core's cache. From a sixteenth to sixteen
-// times of it a row takes 11 % less to 17 % more instructions (docs/results/constants-2026-11-23.csv).
+// Minimum number of waiting rows for a merge. Rows that no bound covers yet are sorted and moved
+// again by the next merge; compared with this number they are few. This many rows of about 100
+// bytes take less than 0.5 MiB, which fits into a core's cache. Values from 256 to 65,536 change
+// the instructions per row by −11 % to +17 % (docs/results/constants-2026-11-23.csv).
 constexpr std::size_t rows_worth_writing = 4096;
 
 }  // namespace
@@ -32,7 +32,8 @@ void OutputWriter::hand_over(std::uint32_t worker, std::vector<OutputRow>& rows,
     const std::lock_guard lock(mutex_);
     std::move(rows.begin(), rows.end(), std::back_inserter(waiting_));
     rows.clear();
-    // Not before the rows are here: whoever sees the bound may write what lies below it.
+    // Store the bound after the rows are in waiting_: a thread that reads the bound may write all
+    // rows below it.
     bounds_[worker].store(bound, std::memory_order_release);
     if (waiting_.size() < rows_worth_writing) return;
     VirtualTime lowest = time_infinity;
@@ -44,7 +45,7 @@ void OutputWriter::hand_over(std::uint32_t worker, std::vector<OutputRow>& rows,
 }
 
 void OutputWriter::write_waiting(VirtualTime bound) {
-    // Rows of one event came from one worker in their order: a stable sort keeps it.
+    // All rows of an event come from one worker, in their order. A stable sort keeps this order.
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [](const OutputRow& a, const OutputRow& b) { return before(a.key, b.key); });
     auto end = std::find_if(waiting_.begin(), waiting_.end(),

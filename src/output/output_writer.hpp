@@ -1,13 +1,14 @@
-// Committed rows on their way to the tables, in the total order of events whatever the engine and the
-// number of workers. Workers hand over rows of final events together with a bound, "I shall hand over
-// nothing below this time any more"; rows below all workers' bounds are sorted and written.
+// Writes committed rows to the tables in the total order of events, with any engine and any number
+// of workers. A worker hands over rows of final events together with a bound: a promise that all
+// its later rows have this time or a later one. Rows below the bounds of all workers are sorted and
+// written.
 //
-// They go into the tables (csv_tables.hpp); where there are several ranks, into each rank's spool
-// (row_spool.hpp), and from there into the first one's tables when the run is saved or over
-// (output_merge.hpp).
+// With one rank the sink is the tables (csv_tables.hpp). With several ranks it is the rank's spool
+// (row_spool.hpp); when the run is saved or over, the spools are merged into the first rank's
+// tables (output_merge.hpp).
 //
-// Thread: hand_over from any worker, under a mutex, only when there is something to hand over; the
-// bound alone is an atomic store.
+// Thread: any worker calls hand_over(). It takes a mutex only if there are rows; otherwise it is
+// one atomic store of the bound.
 #pragma once
 
 #include <atomic>
@@ -24,25 +25,27 @@ namespace nw {
 
 class OutputWriter {
   public:
-    // Without a sink, which outlives this, rows are dropped.
+    // `sink` must outlive this object. If it is null, rows are discarded.
     OutputWriter(RowSink* sink, std::uint32_t workers);
 
     bool wanted() const noexcept { return sink_ != nullptr; }
 
-    // Takes the rows (leaves the vector empty) and the worker's new bound. This and what follows throw
-    // MachineError if the disk is full.
+    // Takes the rows (and leaves the vector empty) and the worker's new bound. hand_over(), write()
+    // and finish() throw MachineError if the disk is full.
     void hand_over(std::uint32_t worker, std::vector<OutputRow>& rows, VirtualTime bound);
 
-    // The bound alone.
+    // Takes only a new bound.
     void promise(std::uint32_t worker, VirtualTime bound) noexcept {
-        bounds_[worker].store(bound, std::memory_order_release);  // pairs with hand_over()
+        // Pairs with the acquire in hand_over().
+        bounds_[worker].store(bound, std::memory_order_release);
     }
 
-    // For rows that come in order already, from one thread, with nothing handed over left.
+    // Writes a row that is already in order. Requires: called by one thread only, and no row that
+    // was handed over is waiting.
     void write(const OutputRow& row);
 
-    // Writes all that was handed over. Requires: nobody hands over meanwhile, and later rows belong
-    // behind these.
+    // Writes all rows that were handed over. Requires: no thread calls hand_over() meanwhile, and
+    // all later rows come after these rows in the order of events.
     void finish();
 
   private:

@@ -22,7 +22,7 @@ struct RowHeader {
     std::uint32_t bytes;
 };
 
-// The size of the row at the front with its header; 0 if there is no whole header.
+// The size of the first row with its header; 0 if the bytes contain no complete header.
 std::size_t row_bytes(std::string_view bytes) {
     RowHeader header;
     if (bytes.size() < sizeof header) return 0;

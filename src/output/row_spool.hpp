@@ -1,9 +1,11 @@
-// Committed rows of one rank, in order, in a file: where there are several ranks, rows wait here until
-// the run is saved or over, and are then merged into the tables that one rank would have written.
+// A file with the committed rows of one rank, in the order of events. With several ranks, rows wait
+// here until the run is saved or over. Then they are merged into the tables that a single rank
+// would have written.
 //
-// A file and not memory, because a run may write more than fits. The file keeps its name in the output folder while
-// it is in use: some file systems (9p, which the drives of WSL 2 use, too) cannot truncate or extend a file
-// without a name. If the process is killed the file stays, and the next run with this folder removes it.
+// The rows are in a file, because they may not fit into memory. The file has a name in the output
+// folder while it is in use: some file systems (9p, which WSL 2 uses for its drives) cannot
+// truncate or extend a file without a name. If the process is killed, the file remains, and the
+// next run with this folder removes it.
 //
 // Thread: one at a time.
 #pragma once
@@ -20,22 +22,24 @@ namespace nw {
 
 class RowSpool final : public RowSink {
   public:
-    // Throws SetupError if the file cannot be made. The others throw MachineError if the disk is full
-    // or broken.
+    // Throws SetupError if the file cannot be created. The other functions throw MachineError if
+    // the disk is full or broken.
     RowSpool(const std::string& directory, std::uint32_t rank);
     ~RowSpool();
-    // Removes the files that a killed run left, from rank number `ranks` on. Thread: the first rank's main thread.
+    // Removes files that a killed run has left, of ranks from number `ranks` on. Thread: the first
+    // rank's main thread.
     static void remove_left_over(const std::string& directory, std::uint32_t ranks);
 
     void write(const OutputRow& row) override;
-    // What was written can be read. More may be written later, but not while it is being read.
+    // Makes all written rows readable. More rows may be written later, but not while the rows are
+    // being read.
     void finish();
 
-    // The next rows from the front, as bytes for RowReader: whole rows, about `bytes_wanted`; empty at
-    // the end. Requires: finish() was called.
+    // Returns the next rows in the form that RowReader takes: complete rows, about `bytes_wanted`
+    // bytes; empty at the end. Requires: finish() was called.
     std::string read_some(std::size_t bytes_wanted);
 
-    // Empties the spool, for further rows. Requires: all was read.
+    // Empties the spool for further rows. Requires: all rows were read.
     void begin_anew();
 
   private:
@@ -43,7 +47,7 @@ class RowSpool final : public RowSink {
     std::uint64_t read_bytes_ = 0;
 };
 
-// Rows out of what read_some() gave.
+// Decodes the rows that read_some() returns.
 class RowReader {
   public:
     explicit RowReader(std::string bytes) : bytes_(std::move(bytes)) {}

@@ -1,5 +1,6 @@
-// When intervals of measures end (--measure-interval): so long each, from --warm-up on. An interval begins with
-// the events of its first instant and ends before those of its end.
+// The ends of the intervals of measures (--measure-interval). All intervals have the same length;
+// the first one begins at --warm-up. An interval includes the events at its beginning and excludes
+// the events at its end.
 #pragma once
 
 #include <cmath>
@@ -13,14 +14,14 @@ struct MeasureTimes {
     static constexpr std::uint32_t intervals_max = 10'000;
 
     VirtualTime from = 0;
-    VirtualTime length = 0;  // 0: there are none
+    VirtualTime length = 0;  // 0: there are no intervals
 
     bool on() const noexcept { return length > 0; }
-    // The others require on(). Intervals are counted from 0.
+    // The functions below require on(). Intervals are counted from 0.
     VirtualTime end_of(std::uint32_t interval) const noexcept {
         return from + (interval + 1.0) * length;
     }
-    // How many intervals end before `time`, or then.
+    // The number of intervals that end at or before `time`.
     std::uint32_t ended_by(VirtualTime time) const noexcept {
         if (time < end_of(0)) return 0;
         auto ended = static_cast<std::uint32_t>(std::floor((time - from) / length));

@@ -12,31 +12,34 @@
 namespace nw {
 namespace {
 
-// Shares of the cap. Between `full` and the 5 % that are promised there must be room for what one turn
-// of each worker takes; `careful` is where running ahead must do without fresh memory.
+// Shares of the cap. Between share_full and the promised 5 % there must be room for the memory that
+// one turn of each worker takes. Above share_careful, workers that execute ahead get no fresh
+// memory.
 constexpr double share_ample_again = 0.75;
 constexpr double share_tight = 0.85;
 constexpr double share_careful = 0.97;
 constexpr double share_full = 1.03;
 constexpr double share_end = 1.045;
 
-// Near the cap a worker may always take this share of it, since what it takes for running ahead is
-// free again at the next commit: GVT alone would be a crawl.
+// Near the cap, the workers together may always take this share of the cap for executing ahead,
+// because this memory is free again at the next commit. Executing only at GVT would make almost no
+// progress.
 constexpr double share_of_a_worker = 1.0 / 2048;
 
-// How fast a thread can touch fresh memory, at most: a page fault of 4 KiB in a microsecond.
+// The highest rate at which a thread can touch fresh memory: a page fault of 4 KiB per microsecond.
 constexpr double touched_bytes_per_ns = 4;
 constexpr double look_interval_min_ns = 50e3;
 constexpr double look_interval_max_ns = 5e6;
 
 constexpr std::uint64_t lps_between_looks = 16;
 
-// A model is refused before it has filled the memory if so many LPs show that all LPs would take so many times the cap.
-// The first LPs may be larger than the others.
+// A model is refused before it has filled the memory if this number of LPs shows that all LPs would
+// take this multiple of the cap. The first LPs may be larger than the others.
 constexpr std::uint64_t lps_of_estimate = 1 << 16;
 constexpr double infeasible_times = 4;
 
-// Executing only at GVT, with every free page given back, for this long.
+// The run is infeasible after this time and number of rounds in which it executes only at GVT and
+// all free pages are returned.
 constexpr std::uint32_t infeasible_rounds = 256;
 constexpr std::chrono::milliseconds infeasible_time{300};
 
@@ -69,7 +72,7 @@ MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint3
 void MemoryBudget::look(Clock::time_point now) noexcept {
     const Clock::rep ticks = now.time_since_epoch().count();
     Clock::rep due = next_look_.load(std::memory_order_relaxed);
-    // Whoever comes second need not look, too. The provisional time is replaced below.
+    // Only the thread that wins the exchange measures. The provisional time is replaced below.
     const auto longest = static_cast<Clock::rep>(look_interval_max_ns);
     if (ticks < due ||
         !next_look_.compare_exchange_strong(due, ticks + longest, std::memory_order_relaxed))
@@ -98,8 +101,8 @@ std::uint64_t MemoryBudget::bytes_ahead(std::uint64_t taken,
     const double cap = static_cast<double>(cap_), used = static_cast<double>(used_bytes());
     if (used >= share_full * cap) return 0;
     const double room = std::max(0.0, share_careful * cap - used) / plan_.workers;
-    // Free chunks may be too small, or not where they are needed: the nearer the cap, the less they
-    // are trusted.
+    // Free chunks may be too small, or in another heap than needed. The nearer the cap, the smaller
+    // the part of them that is counted.
     const double trust =
         std::min(1.0, (share_full * cap - used) / ((share_full - share_careful) * cap));
     const double least = share_of_a_worker * cap / plan_.workers;
@@ -117,7 +120,8 @@ void MemoryBudget::note(Stage& stage) {
         measure();
         stage.before.store(used_bytes(), std::memory_order_relaxed);
     }
-    // Reading the clock takes as long as building a small LP. What takes much takes a segment.
+    // Reading the clock takes as long as building a small LP. Large allocations are noticed as new
+    // segments.
     const std::uint64_t segments = memory_.segment_bytes();
     if (done % lps_between_looks != 0 && segments == segments_.load(std::memory_order_relaxed))
         [[likely]]

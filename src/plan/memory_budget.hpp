@@ -1,24 +1,26 @@
-// The promise of --memory-cap: what the process has resident stays within 5 % of the cap. This is the
-// measuring half and the rules; who keeps them are the workers (memory_relief.cpp) and the final
-// executors.
+// The promise of --memory-cap: the resident set of the process stays within 5 % of the cap. This
+// class measures it and contains the rules. Time Warp workers (memory_relief.cpp) and
+// InOrderExecutor apply them.
 //
 //     used/cap  0        0.75  0.85       0.97  1.00  1.03      1.045
 //               ample ────────┘ tight ──────────────── full ────── the end
 //
-//     ample   nothing is different
-//     tight   LPs whose past is final keep nothing of it; how many events may be executed beyond GVT
-//             follows from the room that is left and from what the heaps hold free; they split large
-//             free chunks before they take fresh memory; no new huge pages
-//     full    only events at GVT; whole free pages go back to the kernel
+//     ample   no effect
+//     tight   LPs whose history is final keep no saved state and no history; the number of events
+//             beyond GVT follows from the memory that is left and from the free memory in heaps;
+//             heaps split large free chunks before they take fresh memory; no new huge pages;
+//             from 1.00 on, free pages return to the kernel
+//     full    only events at GVT are executed; all whole free pages return to the kernel
 //
-// What counts is the resident set, since that is what a machine runs out of, and since half of what a
-// run takes (pending sets, mail, the model's own set-up) is not in segments. It does not shrink when
-// chunks are freed, which is why running ahead is limited beforehand and not punished afterwards.
+// The resident set is measured because it is the memory that a machine runs out of, and because
+// half of the memory of a run (pending sets, mail, the model's own set-up) is not in segments. The
+// resident set does not shrink when chunks are freed. Therefore executing ahead is limited in
+// advance, and not corrected afterwards.
 //
-// Looks at it cost a microsecond. The next one is due when even workers that do nothing but touch
-// fresh pages could have taken half of what is left.
+// A measurement costs a microsecond. The next one is due when workers that only touch fresh pages
+// could have taken half of the memory that is left.
 //
-// Thread: any worker; one of them looks when a look is due.
+// Thread: any worker. One of them measures when a measurement is due.
 #pragma once
 
 #include <atomic>
@@ -39,10 +41,10 @@ class MemoryBudget {
     using Clock = std::chrono::steady_clock;
     enum class Level : std::uint8_t { ample, tight, full };
 
-    // Throws MachineError when the program and its model alone exceed the cap.
+    // Throws MachineError if the program and its model alone exceed the cap.
     MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint32_t ranks);
 
-    // Cost: two relaxed loads and a comparison, unless a look is due.
+    // Cost: two relaxed loads and a comparison, unless a measurement is due.
     Level level(Clock::time_point now) noexcept {
         if (now.time_since_epoch().count() >= next_look_.load(std::memory_order_relaxed))
             [[unlikely]]
@@ -51,40 +53,42 @@ class MemoryBudget {
     }
     std::uint64_t used_bytes() const noexcept { return used_.load(std::memory_order_relaxed); }
     std::uint64_t cap_bytes() const noexcept { return cap_; }
-    // What may come at once without making memory short; 0 where it is.
+    // The bytes that may be added at once without making memory short; 0 if memory is short.
     std::uint64_t room_bytes(Clock::time_point now) noexcept;
 
-    // One more LP was built, or has run its on_start(). Throws MachineError, with what all LPs
-    // would take, when the cap is exceeded.
+    // One more LP was built, or has run its on_start(). Throws MachineError, with an estimate for
+    // all LPs, if the cap is exceeded or if the estimate is far above it.
     void note_built() { note(built_); }
     void note_started() { note(started_); }
 
-    // How much a worker may hold for running ahead, when it holds `taken` now and its heaps have
-    // `free_bytes` that are resident and free: half of what there is for it, so that a worker that is
-    // far ahead leaves others the memory to catch up.
+    // The bytes that a worker may hold for executing ahead. It holds `taken` now, and its heaps
+    // have `free_bytes` of free resident memory. The result is half of the memory that is available
+    // for it, so that a worker that is far ahead leaves memory with which others can catch up.
     std::uint64_t bytes_ahead(std::uint64_t taken, std::uint64_t free_bytes) const noexcept;
 
-    // Whether memory that is free should go back to the kernel now.
+    // Whether free memory should return to the kernel now.
     bool wants_release() const noexcept { return used_bytes() >= cap_; }
 
-    // Thread: the worker. What it cannot do without: states, chunks in use, pending events.
+    // Thread: the worker. Records the memory that it cannot do without: states, chunks in use,
+    // pending events.
     void note_needed(std::uint32_t worker, std::uint64_t bytes) noexcept {
         needed_[worker].store(bytes, std::memory_order_relaxed);
     }
 
-    // Thread: one worker of a Time Warp run, at every GVT round. Whether all that helps has been
-    // done long enough and did not: what is final does not fit. (What was taken for running ahead
-    // before it was known how much that is, and cannot be given back, is no reason to end.)
+    // Thread: one worker of a Time Warp run, at every GVT round. Whether all means of saving memory
+    // have been applied for long enough without success, because the final data do not fit. (Memory
+    // that was taken for executing ahead before its limit was known, and that cannot be returned,
+    // is no reason to end the run.)
     bool is_infeasible(Clock::time_point now) noexcept;
 
-    // For those who cannot do with less. Throws MachineError when the cap is exceeded.
+    // For engines that cannot reduce their memory. Throws MachineError if the cap is exceeded.
     void check(VirtualTime at);
 
-    // The end of the run: it needs what is in use now.
+    // Ends the run: throws MachineError, which reports the memory in use now.
     [[noreturn]] void give_up(VirtualTime at) const;
 
   private:
-    // LPs that a stage of the set-up has done, and what was in use at its beginning.
+    // The LPs that a stage of the set-up has done, and the bytes in use at its beginning.
     struct Stage {
         std::atomic<std::uint64_t> done{0};
         std::atomic<std::uint64_t> before{0};
@@ -104,10 +108,10 @@ class MemoryBudget {
     std::atomic<std::uint64_t> used_{0};
     std::atomic<Level> level_{Level::ample};
     Stage built_, started_;
-    std::atomic<std::uint64_t> segments_{0};          // bytes of them, when an LP was last noted
-    std::uint64_t base_ = 0;                          // of the program, before the first LP
+    std::atomic<std::uint64_t> segments_{0};          // segment_bytes() when an LP was last noted
+    std::uint64_t base_ = 0;                          // bytes of the program, before the first LP
     std::vector<std::atomic<std::uint64_t>> needed_;  // by worker
-    // is_infeasible()'s own.
+    // State of is_infeasible().
     std::uint32_t full_rounds_ = 0;
     Clock::time_point full_since_;
 };

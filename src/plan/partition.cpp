@@ -17,13 +17,14 @@
 namespace nw {
 namespace {
 
-// Enough groups that a worker's load can be evened out by moving some, few enough that an era's mail
-// for a group is worth a lock and a swap, and that a group fills huge pages. On two cores, with 16 and
-// 32 groups a worker instead of 4, PHOLD (4,096 LPs, 25 % remote) lost 14 % and 21 % of its speed,
-// traffic (1,024 objects) 18 % with 16.
+// With more groups, moving some of them balances the workers' loads better. With fewer groups, a
+// group's mail of one era is worth a lock and a swap, and a group fills huge pages. Measured on two
+// cores: with 16 and 32 groups per worker instead of 4, PHOLD (4,096 LPs, 25 % remote) lost 14 %
+// and 21 % of its speed, and traffic (1,024 objects) lost 18 % with 16.
 constexpr std::uint32_t groups_per_worker = 4;
-// Beyond this a group is large enough for that, and moves in milliseconds. What it has taken from the kernel
-// and not used yet, up to 3 MiB with huge pages, is a tenth of its memory then.
+// A group of this size is large enough for these effects, and moves in milliseconds. The memory
+// that it has taken from the kernel but not used yet, up to 3 MiB with huge pages, is then a tenth
+// of its memory.
 constexpr std::uint32_t lps_per_group_max = 131'072;
 
 // METIS counts and weighs in idx_t, which has 32 bits.
@@ -48,7 +49,7 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     std::vector<std::vector<std::pair<idx_t, idx_t>>> adjacent(lps);
     std::uint64_t sum = 0;
     for (const Link& link : links) sum += 2 * std::uint64_t{link.weight};
-    const std::uint64_t unit = sum / metis_weight_max + 1;  // 1 but for absurd weights
+    const std::uint64_t unit = sum / metis_weight_max + 1;  // 1 except for extreme weights
     for (const Link& link : links) {
         const auto a = index(link.a), b = index(link.b);
         const auto weight = static_cast<idx_t>((link.weight + unit - 1) / unit);
@@ -77,9 +78,10 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
-    // METIS takes these signals while it works, for its own errors, and gives them back by signal(2)
-    // as its C library has it: to be followed once only, and then the signal kills. One of the user's
-    // that comes meanwhile must wait: METIS would take it for an error of its own.
+    // METIS handles SIGTERM and SIGABRT while it works, because it uses them for its own errors.
+    // Afterwards it restores the handlers by signal(2), which may make them one-shot, depending on
+    // the C library; the next signal would then kill the process. A signal of the user must wait
+    // meanwhile, because METIS would treat it as its own error.
     const SignalsBlocked blocked;
     const KeptSignalActions<SIGTERM, SIGABRT> kept;
     const int status = METIS_PartGraphKway(
@@ -89,15 +91,17 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     return {part.begin(), part.end()};
 }
 
-// The worker, of all ranks, of each of `items` LPs or groups: on the rank that the model says, and there in its workers'
-// stretches, as many of each likeness in each. `lp_of` gives the LP that speaks for an item.
+// The worker, counted over all ranks, on which each of `items` LPs or groups starts. The model
+// chooses an item's rank. On each rank, the workers get equally long stretches of the items of each
+// likeness. lp_of(item) returns the LP that represents the item.
 template <class LpOf>
 std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ranks,
                                            std::uint32_t workers_per_rank, std::uint32_t items,
                                            LpOf&& lp_of) {
     struct Alike {
         std::uint64_t items = 0, dealt = 0;
-        std::uint64_t first = 0;  // few go where others ended
+        // Offset among the workers: if there are few items, they begin where the others ended.
+        std::uint64_t first = 0;
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Alike> all;
     const auto alike = [&](std::uint32_t item) -> auto& {
@@ -181,7 +185,8 @@ void Partition::set_lps_per_group(std::uint32_t lps) noexcept {
 }
 
 void Partition::deal_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers) {
-    // A group is like the LP in its middle. Of LPs that are not in blocks neighbours belong together.
+    // The LP in a group's middle determines the group's likeness. If LPs are not in blocks, all
+    // groups are alike, because neighboring groups belong together.
     const auto likeness_of = [&](std::uint32_t g) {
         const std::uint64_t middle = (std::uint64_t{g} * 2 + 1) * lps_per_group_ / 2;
         return slots_.is_in_order()
@@ -191,7 +196,8 @@ void Partition::deal_groups(const Setup& setup, std::uint32_t groups, std::uint3
     };
     struct Alike {
         std::uint32_t groups = 0, dealt = 0;
-        std::uint32_t first = 0;  // worker modulo their number: few groups go where others ended
+        // First worker, modulo the number of workers: few groups begin where the others ended.
+        std::uint32_t first = 0;
     };
     std::map<std::uint32_t, Alike> all;
     for (std::uint32_t g = 0; g < groups; ++g) ++all[likeness_of(g)].groups;

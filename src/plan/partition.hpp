@@ -1,10 +1,11 @@
-// Which LP stands in which group, and which worker of which rank a group starts on. Computed alike on
-// every rank from the set-up, read-only afterwards.
+// Which LP is in which group, and on which worker of which rank a group starts. Every rank computes
+// the same partition from the set-up. The partition is read-only afterwards.
 //
-// LPs are put in a row (the model's own map, METIS on its links, or blocks); the row is cut into
-// groups of equal size; each worker gets a stretch of groups, where LPs are in blocks one of each kind.
-// So "the record of LP i" is arithmetic: place → group by one multiplication, not by a table. What
-// stands on every rank is 4 bytes a group, and what the row takes if it is not in order (slot_map.hpp).
+// LPs are put in a row (by the model's own map, by METIS on the model's links, or in blocks). The
+// row is cut into groups of equal size. Each worker gets a stretch of groups; if LPs are in blocks,
+// it gets a stretch of each kind. So an LP's record is found by arithmetic: one multiplication maps
+// a place in the row to its group, without a table. Every rank stores 4 bytes per group, and the
+// row if it is not in order (slot_map.hpp).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace nw {
 
 struct Setup;
 
-// What a partition is but for the owners of groups: enough to have the same groups again.
+// A partition without the owners of groups. It suffices to make the same groups again.
 struct SavedPartition {
     std::uint32_t lps = 0;
     std::uint32_t lps_per_group = 1;
@@ -26,17 +27,18 @@ struct SavedPartition {
 
 class Partition {
   public:
-    // A group that is larger could not be moved, and its table of LPs would be no small thing.
+    // A larger group could not be moved, and its table of LPs would be large.
     static constexpr std::uint32_t lps_per_group_most = std::uint32_t{1} << 24;
-    // As many slots of 2 MiB as the region has (numa/region/region.hpp).
+    // The number of slots of 2 MiB that the region has (numa/region/region.hpp).
     static constexpr std::uint32_t groups_max = std::uint32_t{1} << 24;
 
-    // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, links between LPs that exist, ranks
-    // and workers from 1 to their bounds below.
+    // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, links only between existing
+    // LPs, numbers of ranks and workers from 1 to the bounds below.
     Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
               std::uint32_t lps_per_group);
 
-    // The same groups, dealt out in stretches to whatever workers there are. Requires: the same.
+    // Makes the same groups, and assigns them in stretches to the present workers. Requires: as
+    // above.
     Partition(const Setup& setup, const SavedPartition& saved, std::uint32_t ranks,
               std::uint32_t workers_per_rank);
     SavedPartition save() const;
@@ -54,7 +56,8 @@ class Partition {
         return {group, slot - group * lps_per_group_};
     }
 
-    // An owner could name 65,536 workers; but Rank uses one bit of these, and nobody has so many cores.
+    // Owner::worker has 16 bits, and Rank uses one of them. The bound on workers is lower, because
+    // no host has more cores.
     static constexpr std::uint32_t ranks_max = 65'536;
     static constexpr std::uint32_t workers_per_rank_max = 4'096;
 
@@ -70,7 +73,7 @@ class Partition {
     std::uint32_t groups() const noexcept { return static_cast<std::uint32_t>(owners_.size()); }
     std::uint32_t lps_per_group() const noexcept { return lps_per_group_; }
 
-    // What stands on every rank.
+    // Memory that the partition takes on every rank.
     std::size_t bytes() const noexcept {
         return slots_.bytes() + owners_.capacity() * sizeof(Owner);
     }
@@ -80,24 +83,25 @@ class Partition {
 
   private:
     void set_lps_per_group(std::uint32_t lps) noexcept;
-    // The owner that is worker number `worker` over all ranks.
+    // The owner for worker number `worker`, counted over all ranks.
     Owner owner_of(std::uint32_t worker) const noexcept {
         return {static_cast<std::uint16_t>(worker / workers_per_rank_),
                 static_cast<std::uint16_t>(worker % workers_per_rank_)};
     }
-    // Each worker gets a stretch of the groups of each kind, as far as groups are of one.
+    // Each worker gets a stretch of the groups of each kind, as far as a group contains one kind
+    // only.
     void deal_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers);
-    // Whether all LPs of each group start on one rank, as Setup::rank_of has it.
+    // Whether all LPs of each group start on one rank, according to Setup::rank_of.
     bool groups_are_of_one_rank(const Setup& setup, std::uint32_t ranks,
                                 std::uint32_t groups) const;
-    // part[lp] modulo `workers` is the worker, of all ranks, that the LP starts on.
+    // part[lp] modulo `workers` is the worker, counted over all ranks, on which the LP starts.
     void deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers);
 
     std::uint32_t lps_;
     std::uint32_t workers_per_rank_;
     std::uint32_t lps_per_group_;
-    std::uint64_t group_reciprocal_;  // ⌈2^64 / lps_per_group⌉ for more than one: exact for
-                                      // 32-bit slots
+    // ⌈2^64 / lps_per_group⌉, used if lps_per_group > 1; exact for 32-bit slots.
+    std::uint64_t group_reciprocal_;
     SlotMap slots_;
     std::vector<Owner> owners_;  // by group
 };

@@ -12,7 +12,7 @@
 namespace nw {
 namespace {
 
-// Equal for ranks that would run on the same cores.
+// A text that is equal for ranks that would run on the same cores.
 std::string cores_of(RankGroup& ranks, const Topology& topology) {
     std::string text = ranks.host();
     for (const NodeInfo& node : topology.nodes())

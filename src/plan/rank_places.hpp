@@ -1,5 +1,5 @@
-// Where the workers of this rank run. A launcher may have bound each rank to cores of its own; where
-// ranks of a host share theirs, because it did not, they divide them.
+// Where the workers of this rank run. The launcher may have bound each rank to its own cores. If it
+// has not, ranks of a host have the same cores and divide them.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 namespace nw {
 
 struct RankPlaces {
-    std::uint32_t workers = 1;  // in every rank alike
+    std::uint32_t workers = 1;  // equal on all ranks
     std::vector<Place> places;  // by worker
-    std::vector<std::uint32_t>
-        sharers;                     // ranks that run on these cores, in order: this one, at least
-    std::size_t number = 0;          // of this rank among them
-    std::vector<Place> host_places;  // of all workers of these
-    bool share_cpus = false;         // more workers, of all ranks here, than CPUs
-    bool spare_core = false;         // a core, for each rank, that no worker is placed on
+    // The ranks that run on these cores, in order. They include this rank.
+    std::vector<std::uint32_t> sharers;
+    std::size_t number = 0;          // index of this rank among the sharers
+    std::vector<Place> host_places;  // of all workers of the sharers
+    bool share_cpus = false;         // the sharers have more workers than CPUs
+    bool spare_core = false;         // each sharer has a core without a worker
 };
 
-// Collective. `workers_wanted` 0: one a core of this rank's share, and everywhere as many as the rank
-// with fewest can have.
+// Collective. `workers_wanted` 0: one per core of this rank's share. Then the smallest of these
+// numbers is used on all ranks.
 RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted);
 
-// Collective. A line for each rank, for people: its host, and the core and NUMA node of each of its
-// workers.
+// Collective. Returns one readable line for each rank: its host, and the core and NUMA node of each
+// of its workers.
 std::vector<std::string> describe_places(RankGroup& ranks, const RankPlaces& places, bool pinned);
 
 }  // namespace nw

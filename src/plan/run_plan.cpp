@@ -9,15 +9,15 @@
 namespace nw {
 namespace {
 
-// Before the number of ranks is cut to what an owner's field holds.
+// Called before the number of ranks is truncated to the width of an owner's field.
 const Setup& checked(const Setup& setup, std::uint32_t ranks) {
     if (ranks > Partition::ranks_max)
         throw SetupError(fmt::format("{} ranks: allowed: at most {}", ranks, Partition::ranks_max));
     return setup;
 }
 
-// A history entry has as many bytes as the kind with most of them needs, so that a position in a history is
-// found without asking whose it is.
+// The entries of all histories have the size that the kind with the largest entries needs. So a
+// position in a history is found without reading the LP's kind.
 std::vector<StateKeepingRules> state_keeping_of(const LpKinds& kinds, const Config& config) {
     std::vector<StateKeepingRules> all;
     std::uint32_t stride = 0;

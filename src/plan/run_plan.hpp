@@ -1,5 +1,5 @@
-// Everything about a run that is decided before it starts and never changes: the configuration with
-// its gaps filled, the partition, the rules. Shared by all workers, read-only.
+// Everything about a run that is decided before it starts and never changes: the completed
+// configuration, the partition, the rules. All workers share it. It is read-only.
 #pragma once
 
 #include <cstdint>
@@ -17,34 +17,36 @@
 namespace nw {
 
 struct RunPlan {
-    // Throws SetupError where there are more ranks or groups than have numbers.
-    // Requires: setup and configuration go together (options/setup_rules.hpp).
-    // `saved`: the partition of the run that this one goes on from; null: from the beginning.
+    // Throws SetupError if there are more ranks or groups than their number types allow. Requires:
+    // setup and configuration are consistent (options/setup_rules.hpp). `saved`: the partition of
+    // the saved run that this run continues; null: the run begins anew.
     RunPlan(const Setup& setup, const Config& config, std::uint32_t ranks, std::uint32_t workers,
             const SavedPartition* saved);
 
-    // Whether LP groups may move between ranks.
+    // Whether groups may move between ranks.
     bool moves_between_ranks() const noexcept {
         return ranks > 1 && config.rebind_seconds > 0 && config.rebind_ranks &&
                config.memory == MemoryMode::numa && same_addresses && !setup.bound_to_process;
     }
-    // Whoever goes on from a saved run may have it end later.
+    // Events beyond the end are kept for a restart, which may have a later end.
     bool keeps_events_beyond_end() const noexcept { return config.save.on(); }
-    // Whether there may be some: the saved run may have had a later end.
+    // Whether events beyond the end may exist: the saved run may have had a later end.
     bool may_have_events_beyond_end() const noexcept {
         return keeps_events_beyond_end() || config.restart_from != nullptr;
     }
-    // One worker does it all.
+    // Whether one worker executes the whole run.
     bool is_alone() const noexcept { return ranks * workers == 1; }
-    // What is committed has to wait for GVT: a worker that is not alone does not know whether others have come
-    // to the end that can_end() makes.
+    // Whether commit waits for a further GVT round. If there are several workers, a worker alone
+    // cannot determine whether can_end() has ended the run.
     bool commits_late() const noexcept { return kinds.has_end_condition() && !is_alone(); }
-    // A round's result is known on a rank only when what was sent to it before has come. Within a rank it always
-    // has; over ranks it costs waiting, which only a lookahead is worth.
+    // Whether a round's result is published on a rank only after all messages that were sent to the
+    // rank before have arrived. Within a rank they always have. Between ranks this costs waiting,
+    // which is worthwhile only with a lookahead.
     bool knows_arrivals() const noexcept { return ranks == 1 || rules.lookahead > 0; }
-    // Of all kinds of LPs at least one.
+    // Whether at least one kind of LPs uses this method.
     bool some_roll_back_by(Rollback method) const noexcept;
-    // Whether it must be known of each group what its LPs' constructors made.
+    // Whether each group must record the pointers to outside memory that its LPs' constructors
+    // made.
     bool notes_constructed() const noexcept { return config.save.on() || moves_between_ranks(); }
 
     const Setup& setup;
@@ -55,9 +57,10 @@ struct RunPlan {
     MeasureTimes measure_times;
     LpKinds kinds;
     ScheduleRules rules;
-    std::vector<StateKeepingRules> state_keeping;  // by kind; with one stride
+    std::vector<StateKeepingRules> state_keeping;  // by kind; all with one stride
     Partition partition;
-    bool same_addresses = true;  // of a group, on every rank; known when memory is open
+    // Whether each group has the same addresses on every rank; set when the memory is open.
+    bool same_addresses = true;
 };
 
 }  // namespace nw

@@ -1,5 +1,5 @@
-// Whether and when a whole run is saved (--checkpoint), and what it must have in common with the run
-// that goes on from there.
+// Whether and when a whole run is saved (--checkpoint), and the properties that a restart must have
+// in common with it.
 #pragma once
 
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace nw {
 
-// Names and values of what a run is: program, model, options.
+// Names and values that identify a run: program, model, options.
 using RunIdentity = std::vector<std::pair<std::string, std::string>>;
 
 struct SaveOptions {
-    std::string directory;  // empty: it is not saved
+    std::string directory;  // empty: the run is not saved
     double period_seconds = 600;
     RunIdentity identity;
-    // Also with --restart alone: the libraries of this process, as they were when it began. (MPI loads
-    // more, not always the same ones in the same places.)
+    // The libraries of this process at its start, also with --restart alone. (MPI loads more
+    // libraries later, and their set and addresses vary.)
     std::vector<LoadedModule> modules;
-    std::string why_addresses_differ;  // of libraries, in the next process; empty: they will not
+    // Why libraries will have different addresses in the next process; empty: they will not.
+    std::string why_addresses_differ;
     bool on() const noexcept { return !directory.empty(); }
 };
 

@@ -5,7 +5,8 @@
 
 namespace nw {
 
-// About as many blocks as there are runs, so that the run of an LP is the block's, or one of the next few.
+// Makes about as many blocks as runs, so that the run of an LP is the first run of its block or one
+// of the next few.
 void SlotMap::index_runs() {
     const std::size_t runs = runs_.size() - 1;
     block_shift_ = static_cast<unsigned>(std::bit_width(lps_ / runs)) - 1;

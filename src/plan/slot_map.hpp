@@ -1,12 +1,13 @@
-// The row in which LPs stand, before it is cut into groups: which slot an LP has, and which LP a slot. Slots
-// may be empty, where a worker's last group has room left.
+// The row of LPs before it is cut into groups: the slot of each LP, and the LP of each slot. A slot
+// may be empty, because a worker's last group may have room left.
 //
-// Three forms. In order: slot i holds LP i, and nothing is kept. Runs: where neighbouring LPs have
-// neighbouring slots, as when a model or METIS deals regions, one entry for each stretch; a table by LP would
-// grow with all LPs on every rank. A table: where LPs are few, since it is one load, or are dealt without
-// any order. (The model's own map, Setup::parts, has as many entries then.)
+// There are three forms. In order: slot i holds LP i, and nothing is stored. Runs: one entry for
+// each stretch in which neighboring LPs have neighboring slots, for example when the model or METIS
+// assigns regions; a table by LP would grow with the number of all LPs on every rank. Table: for
+// few LPs, because a lookup is one load, and for LPs that are assigned without any order. (The
+// model's own map, Setup::parts, then has as many entries as the table.)
 //
-// Never changes once it is made; any thread reads it.
+// Immutable after construction. Thread: any.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +22,12 @@ class SlotMap {
   public:
     static constexpr std::uint32_t no_lp = std::numeric_limits<std::uint32_t>::max();
 
-    // In order.
+    // LPs in order: slot i holds LP i.
     explicit SlotMap(std::uint32_t lps = 0) noexcept : lps_(lps) {}
 
-    // deal() gives a function that is called for LP 0, LP 1, … and returns their slots, which are different and
-    // below `slots`. Requires: it is the same each time. Cost: O(lps) steps, and 12 bytes a run or 8 an LP.
+    // deal() returns a function that is called for LP 0, LP 1, … and returns their slots, which are
+    // different and below `slots`. Requires: every function that deal() returns yields the same
+    // slots. Cost: O(lps) steps, and 16 to 20 bytes per run or 8 bytes per LP.
     template <class Deal>
     SlotMap(std::uint32_t lps, std::uint32_t slots, Deal&& deal) : lps_(lps), is_in_order_(false) {
         const std::size_t runs = count_runs(lps, deal());
@@ -44,19 +46,20 @@ class SlotMap {
         const Run& run = run_of(lp);
         return run.slot + (lp - run.lp);
     }
-    // no_lp: it is empty. Requires: slot < slots.
+    // Returns no_lp for an empty slot. Requires: slot < slots.
     std::uint32_t lp_of(std::uint32_t slot) const noexcept;
 
     std::size_t bytes() const noexcept;
 
   private:
-    // 512 KiB as a table, both ways: about what a core's cache holds.
+    // A table for this number of LPs has 512 KiB in both directions: about the size of a core's
+    // cache.
     static constexpr std::uint32_t table_lps_max = 65'536;
-    // Runs with their index take at most an eighth of a table then.
+    // From this number of LPs per run on, runs and their index take at most an eighth of a table.
     static constexpr std::uint32_t lps_per_run_min = 16;
 
     struct Run {
-        std::uint32_t lp;  // the first; the next run's is one past the last
+        std::uint32_t lp;  // the first LP; the run ends before the next run's first LP
         std::uint32_t slot;
     };
 
@@ -107,11 +110,11 @@ class SlotMap {
     std::uint32_t lps_;
     bool is_in_order_ = true;
     std::vector<std::uint32_t> slot_of_lp_;
-    std::vector<std::uint32_t> lp_of_slot_;  // with it
-    std::vector<Run> runs_;                  // by LP, and one more behind them
-    std::vector<std::uint32_t> run_at_;      // by block of LPs: the run that its first LP is in
+    std::vector<std::uint32_t> lp_of_slot_;  // used together with slot_of_lp_
+    std::vector<Run> runs_;                  // by LP; the last entry is a sentinel
+    std::vector<std::uint32_t> run_at_;      // by block of LPs: the run of the block's first LP
     unsigned block_shift_ = 0;
-    std::vector<std::uint32_t> by_slot_;  // the runs by their slots
+    std::vector<std::uint32_t> by_slot_;  // indices of runs, in the order of their slots
 };
 
 }  // namespace nw

@@ -37,12 +37,13 @@ WindowControl window_of(const RunPlan& plan) {
     return window;
 }
 
-// About 16 MiB. A worker that finds more unsent batches neither executes events nor takes in mail, because rollbacks by
-// anti-messages send messages, too. The net role continues. The net role of the receiving rank takes the batches in
-// without its workers.
+// About 16 MiB. A worker that finds more unsent batches neither executes events nor reads mail,
+// because rollbacks by anti-messages send messages, too. The net role continues. On the receiving
+// rank, the net role receives the batches without the workers.
 constexpr std::size_t unsent_batches_max = 4096;
 
-// With more workers, the rings of a rank would take more than 4 MiB, and each turn would read more than 16 lines.
+// With more workers, the rings of a rank would take more than 4 MiB, and each turn would read more
+// than 16 cache lines.
 constexpr std::uint32_t workers_with_rings_max = 16;
 
 }  // namespace
@@ -128,7 +129,7 @@ bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
         });
         trace.mark(TraceKind::receive, received);
     }
-    // Handing groups over takes memory for a moment: not when it is short.
+    // Only while memory is ample, because handing groups over takes memory temporarily.
     if (gvt_.gathered() && memory_budget_.level(now) == MemoryBudget::Level::ample) {
         rebinding_.make_plan(gvt_.opened(), now, groups_,
                              [this](std::uint32_t g) { return owner(g).worker; });
@@ -138,13 +139,15 @@ bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     gvt_.step(now);
     const bool is_over = gvt_.done() != done;
     if (trace_.on() && is_over) {
-        // Turns begin before they come here: one may open a round at a time when the last was not over.
+        // A turn reads the clock before it gets here. So it may have opened a round with a time at
+        // which the last round was not over.
         const auto over = TraceTrack::Clock::now();
         trace_.add(TraceKind::round, std::max(gvt_.opened_at(), round_over_), over, 1);
         round_over_ = over;
     }
-    // A round that takes long means that a handler or a rank does not come back: say which. It may
-    // still, or be an endless loop in a state that was never to be; only the user can tell.
+    // If a round takes long, a handler or a rank does not return, and the warning names it. It may
+    // still return, or the handler may be in an endless loop in a state that no correct execution
+    // has. Only the user can decide.
     std::string overdue;
     if (plan_.config.watchdog_seconds > 0)
         overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));
@@ -214,7 +217,7 @@ std::vector<Handover> Rank::take_over(std::uint32_t w) {
 
 void Rank::fail(std::exception_ptr failure) {
     const std::lock_guard lock(failure_mutex_);
-    // A bug of ours outranks what the model did.
+    // A failure of the engine outranks a failure of the model.
     if (failure_ == nullptr || model_failed()) {
         failure_ = failure;
         model_failed_.store(false);

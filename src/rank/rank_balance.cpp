@@ -6,11 +6,13 @@
 namespace nw {
 namespace {
 
-constexpr double worth_moving = 0.9;  // of what the most loaded rank had to do
+// Moves must reduce the load of the most loaded rank at least to this share of it.
+constexpr double worth_moving = 0.9;
 constexpr double patience_most = 16;
 constexpr int run_per_pause = 9;
 
-// What all groups are to plan_moves() and draw_moves(): each with its rank for its worker.
+// All groups in the form that plan_moves() and draw_moves() read, with a group's rank in the place
+// of its worker.
 struct AllGroups {
     std::vector<BoundGroup> bound;
     std::vector<std::uint64_t> bytes;  // by group
@@ -33,7 +35,8 @@ struct AllGroups {
     }
 };
 
-// From ranks to workers: each goes to the one that has least to do there.
+// Converts moves between ranks to moves between workers: each group goes to the least loaded worker
+// of its new rank.
 std::vector<RankMove> to_workers(std::span<const GroupMove> moves, const AllGroups& all,
                                  std::size_t ranks, std::uint32_t workers) {
     std::vector<std::vector<double>> loads(ranks, std::vector<double>(workers));
@@ -57,7 +60,7 @@ std::vector<RankMove> to_workers(std::span<const GroupMove> moves, const AllGrou
     return placed;
 }
 
-// What leaves makes room for what comes.
+// Groups that leave a rank make room for groups that arrive.
 bool fit(std::span<const RankMove> moves, std::span<const RankLoads> ranks) {
     std::vector<std::uint64_t> coming(ranks.size()), leaving(ranks.size());
     for (const RankMove& move : moves) {
@@ -74,7 +77,8 @@ bool fit(std::span<const RankMove> moves, std::span<const RankLoads> ranks) {
 RankBalance::RankBalance(double interval_seconds, bool always, std::uint32_t ranks)
     : interval_(interval_seconds), always_(always), ranks_(ranks) {}
 
-// Ranks look at their loads once an interval, each by its own clock. Half an interval later all have.
+// Ranks measure their loads once per interval, each by its own clock. Half an interval later, all
+// ranks have measured.
 bool RankBalance::is_due(const Contribution& sums, Clock::time_point now) noexcept {
     if (interval_.count() == 0) return false;
     if (next_ == Clock::time_point{}) look_after(1.5, now);

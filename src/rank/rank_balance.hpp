@@ -1,6 +1,6 @@
-// Which groups should change their rank, and when that is asked. Unlike moves between the workers of a rank
-// (rebinding.hpp) it needs all workers of all ranks to stand still, so it is asked for by one, and only if
-// the loads of ranks differ (docs/decisions/0027).
+// Decides which groups should move to another rank, and when. Unlike a move between the workers of
+// a rank (rebinding.hpp), such a move requires that all workers of all ranks pause. Therefore one
+// worker requests it, and only if the loads of the ranks differ (docs/decisions/0027).
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,18 @@
 
 namespace nw {
 
-// When. Owner: Rank. Thread: worker 0 of the first rank.
+// Decides when groups should move. Owner: Rank. Thread: worker 0 of the first rank.
 class RankBalance {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // interval_seconds 0: never. `always`: moves are drawn, whatever the loads are.
+    // interval_seconds 0: never. `always`: moves are drawn at random, independent of the loads.
     RankBalance(double interval_seconds, bool always, std::uint32_t ranks);
 
-    // With a round's sums: whether groups should move now.
+    // Returns whether groups should move now; `sums` are the sums of a GVT round.
     bool is_due(const Contribution& sums, Clock::time_point now) noexcept;
-    // A pause is over, that took so long. One in vain makes the next come later, and so does a long one: at
-    // most a tenth of the time is for pauses, or half of it where moves are drawn.
+    // A pause of length `took` is over. The next pause comes later if no groups moved, or if this
+    // pause was long: pauses take at most a tenth of the time, or half of it if moves are drawn.
     void note_pause(bool groups_moved, Clock::duration took, Clock::time_point now) noexcept;
 
   private:
@@ -34,11 +34,11 @@ class RankBalance {
     std::chrono::duration<double> interval_;
     bool always_;
     std::uint32_t ranks_;
-    double patience_ = 1;  // intervals
+    double patience_ = 1;  // in intervals
     Clock::time_point next_{};
 };
 
-// A rank as it is seen by all.
+// The loads of one rank, as all ranks receive them.
 struct RankLoads {
     NodeId host;  // equal for ranks on one machine
     struct OfGroup {
@@ -46,7 +46,7 @@ struct RankLoads {
         std::uint64_t bytes;
     };
     std::vector<OfGroup> groups;
-    std::uint64_t room = UINT64_MAX;  // bytes that may come without making memory short
+    std::uint64_t room = UINT64_MAX;  // bytes that may arrive without making memory short
 };
 
 struct RankMove {
@@ -56,18 +56,20 @@ struct RankMove {
     std::uint64_t bytes;
 };
 
-// What a move costs.
+// The cost of a move.
 struct MovePrice {
     double ns_per_byte;
-    std::uint64_t group_bytes_most;  // larger ones stay
+    std::uint64_t group_bytes_most;  // larger groups stay
 };
 
-// The moves that bring the most loaded rank down by a tenth, what they take included; or none. First
-// between ranks on a host, each to the worker that has least to do. Alike on every rank.
+// Returns the moves that reduce the load of the most loaded rank by a tenth, their own cost
+// included, or no moves. Groups move to ranks of the same host first, and to the least loaded
+// worker of a rank. The result is the same on every rank.
 std::vector<RankMove> plan_rank_moves(std::span<const RankLoads> ranks, std::uint32_t workers,
                                       const MovePrice& price);
 
-// About this share of all groups, to other ranks, drawn from `seed`; none where they do not fit.
+// Draws moves of about this share of all groups to other ranks from `seed`. Returns no moves if the
+// groups do not fit.
 std::vector<RankMove> draw_rank_moves(std::span<const RankLoads> ranks, std::uint32_t workers,
                                       double share, std::uint64_t seed,
                                       std::uint64_t group_bytes_most = UINT64_MAX);

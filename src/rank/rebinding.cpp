@@ -13,8 +13,8 @@
 namespace nw {
 namespace {
 
-constexpr double gain_worth_moving = 0.10;  // of the most loaded worker's time
-constexpr double balanced_enough = 0.03;    // beyond the mean, where planning stops
+constexpr double gain_worth_moving = 0.10;  // as a share of the load of the most loaded worker
+constexpr double balanced_enough = 0.03;    // planning stops at this share above the mean
 
 // SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
 std::uint64_t mix(std::uint64_t x) noexcept {
@@ -26,7 +26,7 @@ std::uint64_t mix(std::uint64_t x) noexcept {
 
 double uniform(std::uint64_t x) noexcept { return static_cast<double>(mix(x) >> 11) * 0x1p-53; }
 
-// Groups by worker, and what each would have to do. Groups that stand still are left where they are.
+// The groups and the load of each worker. Groups without load are not moved.
 class Assignment {
   public:
     Assignment(std::span<const BoundGroup> groups, std::span<const NodeId> nodes)
@@ -47,9 +47,9 @@ class Assignment {
     }
     double load(std::uint32_t worker) const noexcept { return loads_[worker]; }
 
-    // One group from the most loaded worker to a better place: on its own node if that leaves the
-    // receiver near the mean, else wherever there is least to do. False if nothing would help.
-    // Cost: O(workers + log groups).
+    // Moves one group from the most loaded worker to a better one: to a worker of the same node if
+    // its load then stays near the mean, otherwise to the least loaded worker. Returns false if no
+    // move would help. Cost: O(workers + log groups).
     bool improve() {
         const std::uint32_t from = most_loaded();
         for (const bool same_node : {true, false}) {
@@ -65,7 +65,7 @@ class Assignment {
         return false;
     }
 
-    // What is elsewhere than it was.
+    // The groups whose worker has changed.
     std::vector<GroupMove> moves() const {
         std::vector<GroupMove> moves;
         for (std::uint32_t worker = 0; worker < groups_.size(); ++worker)
@@ -91,7 +91,8 @@ class Assignment {
         return least;
     }
 
-    // The longest that fits into half of the difference, else the shortest, if that still helps.
+    // Chooses the group with the highest load that is at most half of the difference. If there is
+    // none, chooses the group with the lowest load, provided that this still helps.
     ByLoad::const_iterator choose(std::uint32_t from, std::uint32_t to) const {
         const ByLoad& groups = groups_[from];
         const double gap = loads_[from] - loads_[to];
@@ -118,7 +119,8 @@ std::vector<GroupMove> plan_moves(std::span<const BoundGroup> groups,
                                   std::span<const NodeId> worker_nodes) {
     Assignment assignment(groups, worker_nodes);
     const double before = assignment.load(assignment.most_loaded());
-    // Every step lowers the sum of squares; the bound is for loads that rounding makes equal.
+    // Every step reduces the sum of squares. The bound is needed for loads that rounding makes
+    // equal.
     for (std::size_t step = 0; step < groups.size(); ++step) {
         const double most = assignment.load(assignment.most_loaded());
         if (most <= assignment.mean() * (1 + balanced_enough) || !assignment.improve()) break;

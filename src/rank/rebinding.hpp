@@ -1,13 +1,15 @@
-// Which groups should change their worker. Loads shift while a model runs (traffic jams wander, an
-// epidemic spreads); a worker with too much to do holds GVT back, and the others' optimism is wasted.
+// Decides which groups should move to another worker of the rank. Loads shift while a model runs:
+// traffic jams move, an epidemic spreads. A worker with too much work holds GVT back, and the
+// speculation of the others is wasted.
 //
-// "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.5) leaves the policy to the engine. Ours is
-// longest processing time first (Graham, "Bounds on multiprocessing timing anomalies", 1969), begun
-// from what is bound already so that few groups move.
+// "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.5) leaves the policy to the engine. Here
+// it is longest processing time first (Graham, "Bounds on multiprocessing timing anomalies", 1969).
+// It starts with the present owners, so that few groups move.
 //
-// A plan belongs to a GVT round: made when all workers have cut it, learnt by each with its result,
-// carried out before the next cut. So every cut finds every group with exactly one worker, and
-// neither GVT nor the ending needs to know that groups move (docs/decisions/0017).
+// A plan belongs to a GVT round. It is made when all workers have cut the round. Each worker reads
+// it with the round's result, and carries it out before its next cut. So at every cut, each group
+// has exactly one worker, and GVT and the ending do not depend on moves of groups
+// (docs/decisions/0017).
 #pragma once
 
 #include <atomic>
@@ -30,7 +32,7 @@ struct Group;
 struct BoundGroup {
     std::uint32_t group;
     std::uint32_t worker;
-    double load;  // nanoseconds of committed work since the last look
+    double load;  // committed work since the last measurement, in nanoseconds
     bool stays = false;
 };
 
@@ -41,49 +43,52 @@ struct GroupMove {
     friend bool operator==(const GroupMove&, const GroupMove&) = default;
 };
 
-// The moves that bring the most loaded worker down by at least a tenth, or none. Groups go to workers
-// of their own node as long as those have room. Requires: every worker < worker_nodes.size().
+// Returns the moves that reduce the load of the most loaded worker by at least a tenth, or no
+// moves. Groups move to workers of their own node as long as these have room. Requires: every
+// worker < worker_nodes.size().
 std::vector<GroupMove> plan_moves(std::span<const BoundGroup> groups,
                                   std::span<const NodeId> worker_nodes);
 
-// Moves about this share of the groups to other workers, drawn from `seed`: --check-rebind.
+// Draws moves of about this share of the groups to other workers from `seed`, for --check-rebind.
 std::vector<GroupMove> draw_moves(std::span<const BoundGroup> groups, std::uint32_t workers,
                                   double share, std::uint64_t seed);
 
-// A rank's plans. Thread: make_plan by the holder of the net role; the plan is read by workers, which
-// learn with a round's result that it stands.
+// The plans of a rank. Thread: the holder of the net role calls make_plan(). A worker reads the
+// plan when it has learned the result of the plan's round.
 class Rebinding {
   public:
     using Clock = std::chrono::steady_clock;
 
     struct Plan {
-        std::uint32_t round = first_round;  // of GVT; this one: there was none yet
+        std::uint32_t round = first_round;  // GVT round; first_round: there is no plan yet
         std::vector<GroupMove> moves;
     };
 
-    // interval_seconds 0: never. check_share > 0: moves are drawn and not planned. `over_ranks`: loads are
-    // of interest even where there is one worker.
+    // interval_seconds 0: never. check_share > 0: moves are drawn at random, not planned.
+    // `over_ranks`: loads are measured even if there is one worker.
     // Requires: the seats outlive this.
     Rebinding(double interval_seconds, double check_share, std::uint64_t seed, bool over_ranks,
               const WorkerSeats& seats);
 
-    // Whether loads should be measured at all.
+    // Whether loads are measured.
     bool on() const noexcept { return is_measured_; }
-    // Committed work of this rank between the last two looks: nanoseconds a second of a worker. Thread: any.
+    // Committed work of this rank between the last two measurements, in nanoseconds per second and
+    // worker. Thread: any.
     std::uint64_t load() const noexcept { return load_.load(std::memory_order_relaxed); }
 
-    // Groups with what they had to do between the last two looks, and who owns them now. Requires: nobody
-    // executes.
+    // The groups with their loads between the last two measurements and with their present owners.
+    // Requires: no worker executes.
     std::vector<BoundGroup> last_look(
         std::span<const std::unique_ptr<Group>> groups,
         const std::function<std::uint32_t(std::uint32_t g)>& owner) const;
-    // What was counted says nothing any more: groups have come or gone.
+    // Discards the measurements, because groups have been added or removed.
     void begin_anew(Clock::time_point now, std::span<const std::unique_ptr<Group>> groups);
-    // Since then.
+    // Whether loads have been measured since then.
     bool has_looked() const noexcept { return has_looked_; }
 
-    // Requires: all workers have cut this round and none has learnt it. `owner(g)` is the worker of
-    // group g. Cost: a comparison until a look is due, then a walk over the groups.
+    // Requires: all workers have cut this round, and none has learned its result. `owner(g)` is the
+    // worker of group g. Cost: a comparison until a measurement is due, then a loop over the
+    // groups.
     void make_plan(std::uint32_t round, Clock::time_point now,
                    std::span<const std::unique_ptr<Group>> groups,
                    const std::function<std::uint32_t(std::uint32_t g)>& owner);

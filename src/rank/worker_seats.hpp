@@ -1,14 +1,18 @@
-// Where workers sit, what placement wants of them while the run goes on, and what they tell it: bytes of
-// mail from each to each. Placement (timewarp/placement_watch.hpp) gives orders, and each worker carries
-// them out between two turns (worker/relocation.hpp): it binds itself to its new CPU and asks for its
-// groups' pages, or fetches them itself.
+// The seats of workers, that is, their CPUs and nodes; the orders of the placement policy to
+// workers; and the data that the policy gets from them: the bytes of mail between each pair of
+// seats.
 //
-// Ranks that run on the same cores of a host may have one table of seats (SeatTable), in memory that they
-// share: then one of them gives orders to the workers of all. Seats are numbered over all of these ranks,
-// in their order; a rank's workers are numbered from 0, as everywhere.
+// The policy (timewarp/placement_watch.hpp) gives orders during the run. Each worker carries out
+// its orders between two turns (worker/relocation.hpp): it binds itself to its new CPU, and either
+// requests the migration of its groups' pages or moves the pages itself.
 //
-// Thread: order() and fetch() one's, the rest any; a worker that sees a new number of orders sees what they
-// are.
+// Ranks that run on the same cores of a host may have a common table of seats (SeatTable) in shared
+// memory. Then one of these ranks gives orders to the workers of all of them. Seats are numbered
+// over all of these ranks, in the order of the ranks. A rank's workers are numbered from 0, as
+// everywhere.
+//
+// Thread: one thread calls order(), publish() and fetch(); any thread calls the other functions. A
+// worker that reads a new number of orders also sees the orders.
 #pragma once
 
 #include <atomic>
@@ -24,13 +28,15 @@
 
 namespace nw {
 
-// Zeroes are an empty table. All of it is lock-free, and so may lie in memory that processes share.
+// Zeroed memory is an empty table. All fields are lock-free, so the table may be in memory that
+// processes share.
 class SeatTable {
   public:
-    // A CPU and its node: one word, so that no thread reads one without the other. clang reads an aligned word without a call
-    // of libatomic.
+    // A CPU and its node in one word, so that no thread reads one without the other. With this
+    // alignment, clang reads the word without a call of libatomic.
     struct alignas(std::uint64_t) Where {
-        int cpu_and_1;  // 0: where it began, or no order yet
+        // The CPU's number plus 1. 0: the worker is where it began, or has no order yet.
+        int cpu_and_1;
         NodeId node;
     };
     struct Seat {
@@ -49,7 +55,7 @@ class SeatTable {
         return sizeof(Orders) + round_up(seats * sizeof(Seat)) +
                seats * row(seats) * sizeof(std::uint64_t);
     }
-    // Requires: bytes_for(seats) zeroes at `memory`, which begins a cache line, that outlive this.
+    // Requires: `memory` begins a cache line, holds bytes_for(seats) zeroes, and outlives this.
     SeatTable(void* memory, std::uint32_t seats) noexcept
         : seats_(seats), begin_(static_cast<std::byte*>(memory)) {}
 
@@ -58,7 +64,7 @@ class SeatTable {
     Seat& seat(std::uint32_t s) const noexcept {
         return std::launder(reinterpret_cast<Seat*>(begin_ + sizeof(Orders)))[s];
     }
-    // Bytes of mail so far.
+    // Bytes of mail from one seat to another so far.
     std::atomic<std::uint64_t>& mail(std::uint32_t from, std::uint32_t to) const noexcept {
         std::byte* const rows = begin_ + sizeof(Orders) + round_up(seats_ * sizeof(Seat));
         return std::launder(
@@ -74,7 +80,7 @@ class SeatTable {
     std::byte* begin_;
 };
 
-// The ranks that have a table in common, by number and in order, and where it is.
+// The ranks that have a common table, in the order of their numbers, and the table's memory.
 struct SharedSeats {
     std::vector<std::uint32_t> ranks;
     void* memory = nullptr;
@@ -88,7 +94,7 @@ class WorkerSeats {
         friend bool operator==(const Seat&, const Seat&) = default;
     };
 
-    // nodes: of this rank's workers. With shared seats every rank of them has as many.
+    // `nodes`: of this rank's workers. Ranks that share seats have the same number of workers.
     explicit WorkerSeats(const std::vector<NodeId>& nodes, RankId rank = RankId{0},
                          const SharedSeats& shared = {})
         : workers_(static_cast<std::uint32_t>(nodes.size())),
@@ -120,7 +126,7 @@ class WorkerSeats {
         return nodes;
     }
 
-    // --- Thread: placement's, of one rank ---
+    // --- Thread: the placement policy's, on one rank ---
 
     std::uint32_t seats() const noexcept { return table_.seats(); }
     // Whether this rank is the one that gives orders.
@@ -129,26 +135,27 @@ class WorkerSeats {
     void order(std::uint32_t seat, int cpu, NodeId node) noexcept {
         table_.seat(seat).ordered.store({cpu + 1, node}, std::memory_order_relaxed);
     }
-    // pairs with the acquire in orders()
+    // Pairs with the acquire in orders().
     void publish() noexcept { table_.orders().orders.fetch_add(1, std::memory_order_release); }
-    // Every worker is to bring its groups' pages to its node itself, now.
+    // Orders every worker to move its groups' pages to its node itself, now.
     void fetch() noexcept {
         table_.orders().fetches.fetch_add(1, std::memory_order_relaxed);
         publish();
     }
-    // Workers share CPUs now.
+    // Whether workers share CPUs now.
     void set_crowded(bool crowded) noexcept {
         table_.orders().crowded.store(crowded, std::memory_order_relaxed);
     }
-    // What the kernel said when it last refused to bind a worker of this rank that is not where it was
-    // ordered to: an errno value; 0: all are.
+    // The errno value with which the kernel last refused to bind a worker of this rank, if the
+    // worker is still not where it was ordered to be. 0: all workers are where they were ordered to
+    // be.
     int refusal() const noexcept {
         for (const std::atomic<int>& refusal : refusals_)
             if (const int error = refusal.load(std::memory_order_relaxed); error != 0) return error;
         return 0;
     }
 
-    // bytes[a][b] of mail that seat a has sent to seat b so far.
+    // bytes[a][b]: the bytes of mail that seat a has sent to seat b so far.
     std::vector<std::vector<double>> mail_bytes() const {
         std::vector<std::vector<double>> bytes(seats(), std::vector<double>(seats()));
         for (std::uint32_t a = 0; a < seats(); ++a)
@@ -158,17 +165,17 @@ class WorkerSeats {
         return bytes;
     }
 
-    // −1: the machine does not count them, or nobody asked.
+    // −1: the machine does not count misses, or the policy does not need them.
     int miss_counter(std::uint32_t w) const noexcept {
         return miss_counters_[w].load(std::memory_order_relaxed);
     }
     std::uint64_t pages_fetched() const noexcept {
         return pages_fetched_.load(std::memory_order_relaxed);
     }
-    // CPU time of that.
+    // CPU time in which workers have fetched pages.
     std::uint64_t fetch_ns() const noexcept { return fetch_ns_.load(std::memory_order_relaxed); }
 
-    // --- Thread: worker w's ---
+    // --- Thread: worker w ---
 
     std::uint32_t orders() const noexcept {
         return table_.orders().orders.load(std::memory_order_acquire);
@@ -186,15 +193,15 @@ class WorkerSeats {
     int cpu_of(std::uint32_t w) const noexcept {  // −1: where it began
         return seat(w).now.load(std::memory_order_relaxed).cpu_and_1 - 1;
     }
-    // The worker sits there.
+    // Records the seat that the worker has now.
     void take_seat(std::uint32_t w, const Seat& place) noexcept {
         seat(w).now.store({place.cpu + 1, place.node}, std::memory_order_relaxed);
     }
-    // 0: the kernel has bound it.
+    // Records the result of binding the worker; 0: the kernel has bound it.
     void note_binding(std::uint32_t w, int error) noexcept {
         refusals_[w].store(error, std::memory_order_relaxed);
     }
-    // A counter of the kernel's for the worker's misses, by its handle.
+    // Records the handle of a kernel counter of the worker's cache misses.
     void set_miss_counter(std::uint32_t w, int handle) noexcept {
         miss_counters_[w].store(handle, std::memory_order_relaxed);
     }
@@ -202,8 +209,8 @@ class WorkerSeats {
         pages_fetched_.fetch_add(pages, std::memory_order_relaxed);
         fetch_ns_.fetch_add(ns, std::memory_order_relaxed);
     }
-    // To a worker of this rank, or of another one: what goes to ranks elsewhere is not counted. Only
-    // worker `from` writes its row.
+    // Counts mail to a worker of this rank or of a rank that shares the table. Other mail is not
+    // counted. Only worker `from` writes its row.
     void count_mail(std::uint32_t from, Partition::Owner to, std::size_t bytes) noexcept {
         if (to.rank >= first_seats_.size() || first_seats_[to.rank] == no_seat) return;
         std::atomic<std::uint64_t>& sum =
@@ -231,7 +238,7 @@ class WorkerSeats {
     std::uint32_t workers_;
     Lines own_;  // null: the table is shared
     SeatTable table_;
-    std::vector<std::uint32_t> first_seats_;  // by rank; no_seat: none in this table
+    std::vector<std::uint32_t> first_seats_;  // by rank; no_seat: the rank is not in this table
     std::uint32_t first_ = 0;                 // this rank's first seat
     std::vector<std::atomic<int>> miss_counters_;
     std::vector<std::atomic<int>> refusals_;  // by worker

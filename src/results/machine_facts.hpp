@@ -1,5 +1,5 @@
-// Which machine and which compiler a run's figures come from: a result without them compares with
-// nothing. What the kernel does not tell is "unknown".
+// The machine and the compiler of a run. Figures of different runs can be compared only if these
+// are known. A value that the kernel does not provide is "unknown".
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 namespace nw {
 
 struct MachineFacts {
-    std::string cpu;     // the model's name
+    std::string cpu;     // name of the CPU model
     unsigned cpus = 0;   // hardware threads: the smaller of CPU affinity and quota; 0: unknown
-    std::string kernel;  // its release
+    std::string kernel;  // name and release
     std::string compiler;
 };
 
 MachineFacts machine_facts();
 
-// Now, as 2026-02-28T15:04:05Z.
+// The current date and time, as in 2026-02-28T15:04:05Z.
 std::string date_now();
 
 }  // namespace nw

@@ -27,12 +27,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Creates or empties the file; -1 and errno if that cannot be.
+// Creates or empties the file. Returns its descriptor, or -1 and errno.
 int create(const std::string& path) {
     return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
-// 0, or what errno says.
+// Returns 0, or a value of errno.
 int try_to_create(const std::string& path) {
     const int descriptor = create(path);
     if (descriptor < 0) return errno;
@@ -40,8 +40,9 @@ int try_to_create(const std::string& path) {
     return 0;
 }
 
-// A device or a pipe; -1 and errno if it cannot be opened. Who reads from a pipe may come a little later,
-// but a run must not hang before it has begun because nobody does.
+// Opens a device or a pipe for writing. Returns its descriptor, or -1 and errno. The reader of a
+// pipe may open it a little later, so opening is tried for 5 s. It never blocks: without a reader
+// the run would hang before it has begun.
 int open_for_writing(const fs::path& path) {
     constexpr int tries = 100;
     constexpr std::chrono::milliseconds between{50};
@@ -56,7 +57,7 @@ int open_for_writing(const fs::path& path) {
     return descriptor;
 }
 
-// N, if this is /proc/self/fd/N or another name of it, else -1.
+// Returns N if the path is /proc/self/fd/N or another name of it, else -1.
 int own_descriptor(const fs::path& path) {
     std::error_code error;
     const fs::path folder = fs::canonical(path.parent_path(), error);
@@ -67,14 +68,14 @@ int own_descriptor(const fs::path& path) {
     return trouble == std::errc{} && end == name.data() + name.size() ? number : -1;
 }
 
-// Where the name leads at last. The end of the links need not be there yet.
-// Requires: the links make no ring.
+// Follows symbolic links to their final target, which need not exist. Requires: the links form no
+// cycle.
 fs::path follow_links(fs::path path) {
     std::error_code error;
     while (own_descriptor(path) < 0 && fs::is_symlink(path, error)) {
         const fs::path link = fs::read_symlink(path, error);
         if (error) break;
-        path = path.parent_path() / link;  // an absolute link stands alone
+        path = path.parent_path() / link;  // an absolute link replaces the whole path
     }
     return path;
 }
@@ -86,8 +87,8 @@ void prepare_folder(std::string_view option, const std::string& path) {
     fs::create_directories(path, error);
     if (!error && !fs::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
     if (!error) {
-        // A name of its own: a network's file system does not like a file to be opened here and removed
-        // there.
+        // Each process uses another name: a network file system may fail if one machine opens a
+        // file while another one removes it.
         const fs::path probe =
             fs::path(path) / fmt::format(".probe-{:08x}", std::random_device{}());
         if (const int number = try_to_create(probe); number != 0)
@@ -101,14 +102,14 @@ void prepare_folder(std::string_view option, const std::string& path) {
 }
 
 void check_different_files(const KeptTables& tables, const Settings& settings) {
-    std::map<fs::path, std::string> options;  // by what they write to
+    std::map<fs::path, std::string> options;  // by the path that they write
     const auto add = [&](const std::string& option, const fs::path& path) {
         std::error_code error;
-        // What is no regular file takes what several write to it, as /dev/null and a pipe do.
+        // Several options may write to one device or pipe, for example /dev/null.
         if (path.empty() || (fs::exists(path, error) && !fs::is_regular_file(path, error))) return;
         const fs::path whole = fs::absolute(path, error);
         fs::path place = fs::weakly_canonical(whole, error);
-        if (error) place = whole;  // a loop of links, or too long: said when it is opened
+        if (error) place = whole;  // link cycle or too long; opening will report it
         if (const auto [other, is_new] = options.emplace(place, option); !is_new)
             throw SetupError(
                 fmt::format("--{} {}: --{} uses the same file; must be a different file", option,
@@ -134,7 +135,7 @@ int WholeFile::prepare() {
     if (status.type() == fs::file_type::directory) return EISDIR;
     target_ = follow_links(path_);
     if (const int own = own_descriptor(target_); own >= 0) {
-        // Opened by its name it would be written from its beginning, over what stands there.
+        // A second opening by name would write from the file's beginning, over earlier output.
         descriptor_ = fcntl(own, F_DUPFD_CLOEXEC, 0);
         return descriptor_ >= 0 ? 0 : errno;
     }

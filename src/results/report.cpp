@@ -15,7 +15,7 @@ namespace nw {
 
 namespace {
 
-// Without --verbose a big machine's table is cut after this many workers.
+// Without --verbose, the table of workers ends after this number of workers.
 constexpr std::size_t workers_shown = 8;
 
 using Lines = std::back_insert_iterator<std::string>;
@@ -43,7 +43,7 @@ std::string_view end_of(const RunResult& result) {
     return "?";
 }
 
-// By which method each kind of LPs comes back, where they differ.
+// The rollback method; if it differs between the kinds of LPs, the method of each kind.
 std::string rollback_words(const RunResult& result) {
     const auto& kinds = result.kinds;
     if (std::all_of(kinds.begin(), kinds.end(),
@@ -95,7 +95,7 @@ void write_time_warp(Lines out, const RunFacts& facts) {
                                                        1, facts.count(Counter::gvt_rounds)))));
 }
 
-// A line, where there is something to say.
+// Writes a line, unless the text is empty.
 void line_if_any(Lines out, std::string_view label, const std::string& text) {
     if (!text.empty()) line(out, label, "{}", text);
 }
@@ -128,11 +128,11 @@ void write_kinds(Lines out, const RunResult& result) {
 
 void write_workers(Lines out, const RunFacts& facts) {
     const auto& workers = facts.result.workers;
-    // Workers began with this process, of a run that may have gone on from another.
+    // Workers exist since this process started. It may have continued a run of an earlier process.
     const double wall_seconds = facts.result.wall_seconds - facts.result.wall_seconds_before;
     const std::size_t shown =
         facts.settings.verbose ? workers.size() : std::min(workers.size(), workers_shown);
-    // On one rank there is nothing to tell ranks by.
+    // With one rank the column of ranks is omitted.
     const auto rank_column = [&](std::string_view text) {
         return facts.result.ranks > 1 ? fmt::format("  {:>5}", text) : std::string();
     };
@@ -155,7 +155,7 @@ void write_workers(Lines out, const RunFacts& facts) {
         fmt::format_to(out, "  and {} more (--verbose shows them)\n", workers.size() - shown);
 }
 
-// The model's figures of merit.
+// The measures that the model defines.
 void write_measures(Lines out, const MeasureSums& measures) {
     if (measures.size() == 0) return;
     std::size_t width = std::string_view("measure").size();
@@ -182,8 +182,8 @@ void write_measures(Lines out, const MeasureSums& measures) {
     }
 }
 
-// A line for each figure that is counted, and for each part of one that has parts. What is an array is in
-// the statistics only.
+// Writes a line for each figure that is a sum, and for each part of a figure with several parts.
+// Arrays are shown only in the statistics.
 struct FigureLines {
     Lines out;
 
@@ -205,7 +205,7 @@ struct FigureLines {
     }
 };
 
-// What an event took, of that which was counted.
+// The counted hardware events per committed event.
 std::string hardware_line(const RunFacts& facts) {
     std::string text;
     for (std::size_t i = 0; i < hardware_counter_count; ++i)

@@ -1,4 +1,4 @@
-// The report on the terminal: what a person wants to know of a run, at a glance.
+// The report on the terminal: the most important facts about a run.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace nw {
 
-// About twenty lines. With --verbose also every worker and every counter.
+// About twenty lines; with --verbose also every worker and every counter.
 std::string report_text(const RunFacts& facts);
 
 }  // namespace nw

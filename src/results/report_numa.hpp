@@ -1,5 +1,5 @@
-// The report's part on nodes: what the machine has, where the pages were, what was moved. Each is
-// whole lines, or empty where there is nothing to say.
+// The part of the report about NUMA nodes: the machine, the placement of pages, the migrations.
+// Each function returns whole lines, or an empty text if there is nothing to report.
 #pragma once
 
 #include <string>
@@ -8,18 +8,19 @@
 
 namespace nw {
 
-// A line a node: cores, workers, memory, distances. On one node only with --verbose.
+// One line per node: cores, workers, memory, distances. On a machine with one node only with
+// --verbose.
 std::string topology_table(const RunFacts& facts);
 
-// A line a node: MiB of each kind there; and how much of each is not where its worker runs. On one
-// node it would say nothing.
+// One line per node with the MiB of each kind of pages there, and a line with the share of each
+// kind that is not on its worker's node. Empty on a machine with one node.
 std::string placement_table(const RunFacts& facts);
 
-// The texts of single lines of the report.
+// Texts for single lines of the report.
 std::string placement_line(const RunFacts& facts);  // "99.8 % local"
-std::string placed_line(const RunFacts& facts);     // empty: --place local
-std::string pagemigd_line(const RunFacts& facts);   // empty: it had nothing to move
-std::string rebinding_line(const RunFacts& facts);  // empty: nothing changed its worker
+std::string placed_line(const RunFacts& facts);     // empty with --place local
+std::string pagemigd_line(const RunFacts& facts);   // empty if no page was to be moved
+std::string rebinding_line(const RunFacts& facts);  // empty if no rebinding took place
 std::string memory_kinds_line(const RunFacts& facts);
 
 }  // namespace nw

@@ -1,4 +1,4 @@
-// What is known of a run when it is over: what the report and the statistics are made from.
+// The facts about a completed run, from which the report and the statistics are made.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ struct RunFacts {
         return {result.rollback, result.workers.size(), result.ranks, result.commits_late};
     }
 
-    // Counted for each event that this process committed, as the counts are: the run may have gone on
-    // from another.
+    // Hardware events per event that this process has committed. Hardware counts do not include
+    // earlier processes of a restarted run. Empty if nothing was counted.
     std::optional<double> hardware_an_event(std::size_t counter) const {
         std::uint64_t events = 0;
         for (const WorkerReport& worker : result.workers)
@@ -44,15 +44,16 @@ struct RunFacts {
     }
 };
 
-// committed / executed: the share of the work that counted. 1 where nothing was executed.
+// Committed events / executed events; 1 if no event was executed.
 inline double efficiency_of(const Counters& counters) noexcept {
     const std::uint64_t executed = counters[Counter::executed_events];
     if (executed == 0) return 1;
     return static_cast<double>(counters[Counter::committed_events]) / static_cast<double>(executed);
 }
 
-// The same of one worker, by what it undid: what it executed another may have committed, or undone,
-// since groups change their worker.
+// The efficiency of one worker: the share of its executed events that it did not undo. Committed
+// events cannot be used: groups change their worker, so another worker may commit or undo the
+// events that this worker has executed.
 inline double worker_efficiency_of(const Counters& counters) noexcept {
     const std::uint64_t executed = counters[Counter::executed_events];
     if (executed == 0) return 1;

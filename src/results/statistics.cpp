@@ -31,8 +31,8 @@ std::string_view word_for(EndReason reason) noexcept {
     return "?";
 }
 
-// A figure as JSON: numbers and texts as they are, what is infinite or not there as null, rows and
-// what has members as an array and an object of these.
+// Converts a figure to JSON. Numbers and texts are unchanged; infinite and missing values become
+// null. A vector becomes an array, and a type with members an object.
 template <class T>
 Json json_of(const T& value);
 template <class T>
@@ -108,7 +108,7 @@ Json json_of(const T& value) {
     }
 }
 
-// What was asked for, with what the engine decided where it was left to it.
+// The options in force. If an option left a value to the engine, the engine's choice is shown.
 Json options_used(const RunFacts& facts) {
     Json options = Json::object();
     for (const OptionSpec& spec : facts.options.specs())
@@ -118,8 +118,8 @@ Json options_used(const RunFacts& facts) {
     options["until"] = json_of(result.until);
     options["rollback"] = word_for(result.rollback);
     options["lps-per-group"] = result.lps_per_group;
-    // A reader takes options for what the run was made with, so those without effect are null. There
-    // was one worker, asked for or not.
+    // Options without effect are null, because a reader assumes that the listed options were in
+    // force. The number of workers is exempt: the run had one worker in any case.
     for (const IdleOption& idle : idle_options(facts.settings, facts.shape()))
         if (idle.name != "workers") options[idle.name] = nullptr;
     return options;
@@ -193,8 +193,8 @@ Json machine(const RunFacts&) {
             {"compiler", facts.compiler}};
 }
 
-// What is not in the result as it stands, but made from several of its figures, or from options, or of
-// this program and machine.
+// A value that is not stored in the result, but computed from several of its figures, from options,
+// or from facts about this program and machine.
 struct Field {
     FigureInfo info;
     Json (*value)(const RunFacts&);
@@ -292,7 +292,7 @@ std::string statistics_json(const RunFacts& facts) {
     for (const Field& field : fields_before_figures) put(json, field.info, field.value(facts));
     visit_figures(FigurePutter{json}, facts.result);
     for (const Field& field : fields_after_figures) put(json, field.info, field.value(facts));
-    // A file's name may be no UTF-8.
+    // A file name may be invalid UTF-8.
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

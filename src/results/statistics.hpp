@@ -1,5 +1,6 @@
-// The statistics as one JSON object (--stats), and the page about them in docs/reference: the figures of
-// a result as stats/run_result.hpp describes them, and what is made from these and from options.
+// The statistics as one JSON object (--stats), and the page about them in docs/reference. They
+// consist of the figures of a result (stats/run_result.hpp) and of values that are computed from
+// these figures and from the options.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@ namespace nw {
 
 std::string statistics_json(const RunFacts& facts);
 
-// docs/reference/statistics.md.
+// Generates docs/reference/statistics.md.
 std::string statistics_reference();
 
 }  // namespace nw

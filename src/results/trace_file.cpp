@@ -65,16 +65,18 @@ std::string json_text(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// One rank's part of the file, given away in pieces of whole events, each of which ends in ",\n".
+// Generates one rank's part of the file. Calls `give` with texts that consist of complete events,
+// each of which ends with ",\n".
 //
-// Processes and threads are numbered from 1: to Perfetto 0 is the kernel's, and it shows none of it.
+// Processes and threads are numbered from 1, because Perfetto reserves 0 for the kernel and does
+// not show it.
 template <class Give>
 class RankPart {
   public:
     RankPart(std::uint32_t rank, const RunResult& result, const LpKinds& kinds, Give& give)
         : process_(rank + 1), result_(result), kinds_(kinds), give_(give) {
-        // Of an earlier piece of the run there may be ranks that are there no more.
-        std::map<std::uint32_t, std::uint32_t> threads;  // so many that each has
+        // Tracks of earlier pieces of the run may belong to ranks that no longer exist.
+        std::map<std::uint32_t, std::uint32_t> threads;  // number of threads of each rank
         for (const NamedTrack& track : result.trace) {
             std::uint32_t& thread = threads[track.rank];
             if (thread == 0) emit_process(track.rank);
@@ -96,7 +98,7 @@ class RankPart {
 
     static double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
-    // Ranks are shown in their order.
+    // Sorts the ranks by their numbers in the viewer.
     void emit_process(std::uint32_t rank) {
         emit(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":"rank {1}"}}}},)"
              "\n"
@@ -113,7 +115,8 @@ class RankPart {
             R"({{"ph":"M","pid":{0},"tid":{1},"name":"thread_sort_index","args":{{"sort_index":{1}}}}},)"
             "\n",
             process, thread, track.name);
-        // Viewers nest spans by where they stand, where two begin at once: the outer one first.
+        // If two spans begin at the same time, viewers nest them in the order of the file: the
+        // outer span first.
         std::vector<TraceSpan> spans = track.spans;
         std::stable_sort(spans.begin(), spans.end(), [](const TraceSpan& a, const TraceSpan& b) {
             return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
@@ -130,7 +133,7 @@ class RankPart {
         }
     }
 
-    // Of an event and its LP, as JSON.
+    // The names of an event type and of an LP as JSON texts.
     struct EventName {
         std::string type, lp;
     };
@@ -143,7 +146,7 @@ class RankPart {
         return known->second;
     }
 
-    // Further arguments of spans that are of an event.
+    // Further arguments of spans that belong to an event.
     std::string whose(const TraceSpan& span) {
         if (span.kind == TraceKind::event) return ",\"lp\":" + name_of(span).lp;
         if (span.kind != TraceKind::rollback) return {};
@@ -151,15 +154,15 @@ class RankPart {
     }
 
     void emit_counter(std::string_view name, double seconds, std::string_view unit, double value) {
-        // An infinite GVT is no JSON.
+        // JSON cannot represent an infinite GVT.
         if (!std::isfinite(value)) return;
         emit(R"({{"ph":"C","pid":{},"name":"{}","ts":{:.3f},"args":{{"{}":{:.6g}}}}},)"
              "\n",
              process_, name, seconds * 1e6, unit, value);
     }
 
-    // Over all ranks, as the first knows it: also of the time for which spans are left out. A counter holds
-    // from its time on.
+    // Writes counters for the whole run, over all ranks, from the first rank's samples. They also
+    // cover the time for which spans were left out. A counter's value is valid from its time on.
     void emit_course() {
         const std::vector<RunSample>& samples = result_.history;
         for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
@@ -202,10 +205,11 @@ void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result, con
     if (!ranks.is_first()) {
         const auto send = [&](const std::string& text) { ranks.send(RankId{0}, text); };
         RankPart(index(ranks.rank()), result, kinds, send);
-        send({});  // the end
+        send({});  // marks the end
         return;
     }
-    // The others wait until what they send is taken, also where it cannot be written.
+    // After a failure continue to receive, because the other ranks wait until their texts are
+    // received.
     std::exception_ptr trouble;
     const auto write = [&](std::string_view text) {
         if (trouble) return;
@@ -221,7 +225,7 @@ void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result, con
         for (std::string text = ranks.receive(RankId{r}); !text.empty();
              text = ranks.receive(RankId{r}))
             write(text);
-    // No comma behind the last one.
+    // This last event has no comma after it.
     write(R"({"ph":"M","pid":1,"name":"process_labels","args":{"labels":"numawarp"}})"
           "\n]}\n");
     if (trouble) std::rethrow_exception(trouble);

@@ -1,6 +1,6 @@
-// --trace: the tracks of all ranks as one file in the trace event format, which Perfetto
-// (ui.perfetto.dev) and chrome://tracing open. Ranks are processes there and workers threads; GVT and
-// what is remote are counters.
+// --trace: writes the tracks of all ranks to one file in the trace event format, which Perfetto
+// (ui.perfetto.dev) and chrome://tracing open. There, ranks are processes and workers are threads.
+// GVT, the rate and efficiency of events, moved pages and the share of remote pages are counters.
 #pragma once
 
 #include "lp/lp_kinds.hpp"
@@ -10,8 +10,8 @@
 
 namespace nw {
 
-// Collective, after the run: each rank's part goes to the first, one after the other, which appends it.
-// `file` is used on the first rank only. Throws MachineError.
+// Collective, after the run. The first rank receives the parts of the other ranks one after the
+// other, and appends them to the file. `file` is used on the first rank only. Throws MachineError.
 void write_trace(RankGroup& ranks, WholeFile* file, const RunResult& result, const LpKinds& kinds);
 
 }  // namespace nw

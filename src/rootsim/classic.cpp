@@ -1,5 +1,5 @@
-// Classic ROOT-Sim's program is ROOT-Sim's: main() is here, and its command line is one of theirs, of the
-// model's own words (argp) and of ours.
+// main() and command line of a program for classic ROOT-Sim (version 2). The command line contains
+// options of ROOT-Sim, the model's own words (argp), and options of numawarp.
 #include "rootsim/classic.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 #include "rootsim/classic_include/ROOT-Sim.h"
 #include "rootsim/lp.hpp"
 
-// The model's, with parameters of its own types.
+// Functions of the model. Models declare them with their own parameter types.
 extern "C" void ProcessEvent(unsigned me, double now, unsigned type, const void* content,
                              unsigned bytes, void* state);
 extern "C" bool OnGVT(unsigned me, const void* state);
@@ -37,14 +37,14 @@ void process_event(std::uint64_t lp, double now, unsigned type, const void* cont
     ProcessEvent(static_cast<unsigned>(lp), now, type, content, bytes, state);
 }
 
-// Asked about states only, as there.
+// Calls OnGVT() only if the LP has a state, as in ROOT-Sim.
 bool can_end(std::uint64_t lp, const void* state) {
     return state != nullptr && OnGVT(static_cast<unsigned>(lp), state);
 }
 
 class ClassicModel final : public Model {
   public:
-    // What the program was given is wrong, if the line is not empty.
+    // `wrong`: an error in the command line, or empty.
     ClassicModel(std::string wrong, std::vector<std::string> own_words)
         : Model(program_invocation_short_name, "a model for ROOT-Sim 2"),
           wrong_(std::move(wrong)),
@@ -71,11 +71,11 @@ class ClassicModel final : public Model {
     std::uint64_t seed_ = 1;
 };
 
-// An option of theirs, and what it is here.
+// An option of ROOT-Sim, and the words for numawarp that replace it.
 struct Theirs {
     std::string_view name;
     bool has_value;
-    std::vector<std::string> ours;  // its value follows; empty: it means nothing
+    std::vector<std::string> ours;  // a value follows these words; empty: no effect
 };
 
 const std::vector<Theirs>& their_options() {
@@ -100,8 +100,9 @@ const std::vector<Theirs>& their_options() {
     return all;
 }
 
-// The model's option of that name, or else key, also of its children; null: there is none. As in argp, an entry with
-// neither name nor key heads a group, an alias is what stands before it, and only what is all empty ends.
+// The option of the parser or of its children with this name or, if `name` is empty, with this key.
+// Null if there is none. As in argp, an entry without name and key is the title of a group, an
+// alias belongs to the option before it, and only an entry without any member ends the list.
 const argp_option* find_option(const argp& parser, std::string_view name, int key) {
     const argp_option* of_alias = parser.options;
     for (const argp_option* option = parser.options;
@@ -118,8 +119,8 @@ const argp_option* find_option(const argp& parser, std::string_view name, int ke
     return nullptr;
 }
 
-// Whether the word is an option of the model, and if so, whether its value is the next word. Short options may stand
-// in one word.
+// If the word is an option of the model, returns whether its value is the next word. Otherwise
+// returns no value. A word may contain several short options.
 std::optional<bool> takes_next(const std::string& word) {
     if (&model_argp == nullptr || word.size() < 2 || word[0] != '-') return std::nullopt;
     const bool is_long = word.starts_with("--");
@@ -136,7 +137,8 @@ std::optional<bool> takes_next(const std::string& word) {
     return false;
 }
 
-// So that the model may look at n_prc_tot when it has read its words. Who reads ours refuses what is no number.
+// Sets n_prc_tot from --lp before the model reads its words, because the model may use n_prc_tot
+// then. The engine's option parser reports values that are not valid.
 void look_for_lps(const std::vector<std::string>& ours) {
     for (std::size_t i = 0; i < ours.size(); ++i) {
         const std::string text = ours[i].starts_with("--lp=")               ? ours[i].substr(5)
@@ -147,15 +149,16 @@ void look_for_lps(const std::vector<std::string>& ours) {
     }
 }
 
-// The words of the command line, dealt out.
+// The words of the command line, distributed to their readers.
 struct CommandLine {
-    std::vector<std::string> ours;
-    std::vector<std::string> models;
-    std::vector<std::string> idle;
-    std::string wrong;  // a line about the first; empty: none is
+    std::vector<std::string> ours;    // for nw::run
+    std::vector<std::string> models;  // for the model's argp
+    std::vector<std::string> idle;    // options of ROOT-Sim that have no effect
+    std::string wrong;                // the first error, or empty
 };
 
-// Their words for values that a flag, or an option, of ours has not.
+// Whether `value` is a level of ROOT-Sim's --stats or --verbose. These levels are not values of
+// numawarp's options of the same names.
 bool is_level(std::string_view name, std::string_view value) {
     const auto one_of = [value](std::initializer_list<std::string_view> words) {
         return std::find(words.begin(), words.end(), value) != words.end();
@@ -190,7 +193,7 @@ CommandLine deal_out(const std::vector<std::string>& words) {
             if (known->ours.empty()) line.idle.push_back("--" + name);
             line.ours.insert(line.ours.end(), known->ours.begin(), known->ours.end());
             if (!known->has_value) continue;
-            // One that is missing is missed by who reads ours.
+            // The engine's option parser reports a missing value.
             if (!known->ours.empty() && (has_own_value || has_next)) line.ours.push_back(value);
             if (has_next) ++i;
         } else if (is_level(name, value)) {

@@ -1,4 +1,4 @@
-// What classic ROOT-Sim's parts know of each other.
+// Declarations that the parts of the interface for classic ROOT-Sim (version 2) share.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,20 @@
 
 namespace nw::rootsim {
 
-// The LP whose handler is running. For what changes it or draws: OnGVT() only looks, and is asked at other moments on
-// other engines.
+// The LP whose handler is running. For functions that change the LP or draw random numbers: a call
+// in OnGVT() is refused, because each engine calls OnGVT() at different moments.
 inline Lp& lp_in_handler(const char* function) {
     current_context(function);
     return *running_call.lp;
 }
 
-// Where its random numbers begin.
+// The first state of an LP's generator.
 Generator classic_stream_of(std::uint64_t lp, std::uint64_t seed);
 
-// Lays out the model's topology over so many LPs, if it has one. Throws SetupError.
+// Prepares the model's topology for `lps` LPs, if the model has a topology. Throws SetupError.
 void lay_out_topology(std::uint32_t lps);
 
-// The LPs of a model with agents. Throws SetupError where it has no topology.
+// The LPs of a model with agents. Throws SetupError if the model has no topology.
 ProcessFactory agent_process(std::uint64_t seed);
 
 }  // namespace nw::rootsim

@@ -1,6 +1,8 @@
-// Classic ROOT-Sim's agents: they live in an LP, a region of the topology, and travel as events from one to the next.
-// Who goes where, which handler is called when, and what neighbours know of each other is as there; so is the order
-// of IterAgents().
+// Agents of classic ROOT-Sim (version 2). Each LP is a region of the topology and stores the agents
+// in the region. An agent moves to another region as an event.
+//
+// As in ROOT-Sim: the paths of agents, the order of the calls of handlers, the data that neighbors
+// receive, and the order of IterAgents().
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -25,10 +27,11 @@ namespace {
 struct Visit {
     unsigned region;
     unsigned action;
-    double time;  // of one that was made
+    double time;  // of a past visit
 };
 
-// Memory for the model's data. Zeroed, since it travels and is in the digest.
+// Memory for the model's data. It is zero at first, because it is sent in events and is part of the
+// digest.
 struct Freed {
     void operator()(std::byte* bytes) const noexcept { std::free(bytes); }
 };
@@ -43,19 +46,20 @@ struct Agent {
     std::vector<Visit> past;
 };
 
-// What an agent is on its way. The key comes first: it is all that the handler of a visit is shown.
+// The head of a visit event. The agent's data, planned visits and past visits follow. The model's
+// handler receives only the key.
 struct Traveller {
     agent_t key;
     unsigned data_bytes;
     unsigned planned;
     unsigned past;
-    unsigned none;
+    unsigned none;  // padding
 };
 
 struct Leave {
     agent_t key;
     unsigned code;
-    unsigned none;
+    unsigned none;  // padding
 };
 
 enum : EventType { visit_type = first_own_type, leave_type, update_type };
@@ -87,7 +91,7 @@ class AgentLp final : public Lp {
     void on_event(Context& context, const Event& event) override;
     bool can_end() const override;
 
-    // --- what the model calls ---
+    // --- for the functions that the model calls ---
 
     unsigned count() const noexcept { return static_cast<unsigned>(agents_.size()); }
     bool iterate(agent_t* key);
@@ -112,14 +116,13 @@ class AgentLp final : public Lp {
     void publish();
 
     std::vector<Agent> agents_;
-    std::unordered_map<agent_t, std::size_t> places_;  // in it
+    std::unordered_map<agent_t, std::size_t> places_;  // key → index in agents_
     agent_t next_key_;
-    std::size_t iterated_ = 0;  // 0 between events, whether or not OnGVT() was asked there
-    // What this region says of itself, and what those in each direction have said.
-    const std::byte* tracked_ = nullptr;
-    std::vector<std::byte> published_;
-    std::vector<std::vector<std::byte>> heard_;
-    std::vector<unsigned> neighbours_;
+    std::size_t iterated_ = 0;            // next for IterAgents(); 0 between events, after OnGVT()
+    const std::byte* tracked_ = nullptr;  // the model's data for the neighbors
+    std::vector<std::byte> published_;    // the data that the neighbors received last
+    std::vector<std::vector<std::byte>> heard_;  // by direction: the neighbor's data
+    std::vector<unsigned> neighbours_;           // by direction
 };
 
 AgentLp& region_of(Lp& lp, const char* function) {
@@ -128,7 +131,7 @@ AgentLp& region_of(Lp& lp, const char* function) {
     return static_cast<AgentLp&>(lp);
 }
 
-// For what only looks: also in OnGVT().
+// For functions that only read: OnGVT() may call them, too.
 AgentLp& current_region(const char* function) { return region_of(current_lp(function), function); }
 AgentLp& region_in_handler(const char* function) {
     return region_of(lp_in_handler(function), function);
@@ -141,7 +144,7 @@ void demand_visit(const char* function, unsigned region, unsigned action) {
                         function, region, action, RegionsCount()));
 }
 
-// --- Agents ----------------------------------------------------------------------------------------
+// --- Agents --------------------------------------------------------------------------------------
 
 AgentLp::AgentLp(LpId self, std::uint64_t seed) : Lp(self, seed), next_key_(index(self)) {}
 
@@ -167,7 +170,7 @@ agent_t AgentLp::spawn(unsigned data_bytes) {
     return agent.key;
 }
 
-// The last one takes its place.
+// The last element of agents_ takes the place of the agent.
 void AgentLp::kill(agent_t key) {
     Agent& killed = agent(key);
     places_[agents_.back().key] = places_[key];
@@ -185,7 +188,8 @@ bool AgentLp::iterate(agent_t* key) {
     return true;
 }
 
-// Its plan, where visit `number` is one of it, or up to `beyond_end` behind its last.
+// The agent's plan. Throws ModelError unless `number` is below the number of planned visits plus
+// `beyond_end`.
 std::vector<Visit>& AgentLp::plan_with(agent_t key, unsigned number, unsigned beyond_end) {
     std::vector<Visit>& plan = agent(key).plan;
     if (number < plan.size() + beyond_end) return plan;
@@ -193,7 +197,7 @@ std::vector<Visit>& AgentLp::plan_with(agent_t key, unsigned number, unsigned be
                                  plan.size(), number));
 }
 
-// --- Travelling ------------------------------------------------------------------------------------
+// --- Moves of agents -----------------------------------------------------------------------------
 
 void AgentLp::leave(double time, unsigned code, agent_t key) {
     agent(key).leaves_at = time;
@@ -206,7 +210,8 @@ void AgentLp::call(unsigned type, agent_t key) {
     process(running_call.context->now(), type, std::as_bytes(std::span(&key, 1)));
 }
 
-// The first of its plan, if that is for here; else it only passes through.
+// Makes the first visit of the plan, if this visit is in this region. Otherwise the agent only
+// passes through.
 void AgentLp::make_visit(Agent& agent) {
     Visit visit{self(), abm_settings.traverse_handler, running_call.context->now()};
     if (!agent.plan.empty() && agent.plan.front().region == self()) {
@@ -234,7 +239,7 @@ void AgentLp::on_visit(const Event& event) {
     make_visit(arrived);
 }
 
-// One that is no more here, or has a later plan, stays as it is.
+// Does nothing if the agent is no longer here, or if a later call of leave() has set a later time.
 void AgentLp::on_leave(const Event& event) {
     const auto leave = event.payload<Leave>();
     const auto leaving = [&]() -> Agent* {
@@ -252,7 +257,8 @@ void AgentLp::on_leave(const Event& event) {
         travel(*agent, next);
 }
 
-// Towards the last visit of its plan, as there.
+// The next region on the way to the last visit of the plan, as in ROOT-Sim. DIRECTION_INVALID if
+// the plan is empty or there is no path.
 unsigned AgentLp::next_region_of(const Agent& agent) const {
     if (agent.plan.empty()) return DIRECTION_INVALID;
     const unsigned target = agent.plan.back().region;
@@ -273,7 +279,7 @@ void AgentLp::travel(Agent& agent, unsigned region) {
     kill(agent.key);
 }
 
-// --- What neighbours know --------------------------------------------------------------------------
+// --- Data of neighbors ---------------------------------------------------------------------------
 
 void AgentLp::on_update(const Event& event) {
     for (std::size_t i = neighbours_.size(); i-- > 0;) {
@@ -283,7 +289,7 @@ void AgentLp::on_update(const Event& event) {
     }
 }
 
-// What has changed since it was last told.
+// Sends the tracked data to the neighbors if they have changed since they were sent last.
 void AgentLp::publish() {
     if (tracked_ == nullptr || published_.empty() ||
         std::memcmp(published_.data(), tracked_, published_.size()) == 0)
@@ -305,7 +311,7 @@ int AgentLp::neighbour(unsigned direction, unsigned* region, void** data) {
     return 0;
 }
 
-// --- Events ----------------------------------------------------------------------------------------
+// --- Events --------------------------------------------------------------------------------------
 
 void AgentLp::on_start(Context& context) {
     const InCall in({this, &context});
@@ -338,7 +344,8 @@ void AgentLp::on_event(Context& context, const Event& event) {
     iterated_ = 0;
 }
 
-// A model counts its agents here.
+// OnGVT() may iterate over the agents, which changes iterated_. The const_cast is needed for this
+// reason.
 bool AgentLp::can_end() const {
     auto* const self = const_cast<AgentLp*>(this);
     const InCall in({self, nullptr});
@@ -422,7 +429,7 @@ unsigned CountPastVisits(agent_t agent) {
     return static_cast<unsigned>(current_region("CountPastVisits").agent(agent).past.size());
 }
 
-// The newest is number 0.
+// The newest past visit has the number 0.
 void GetPastVisit(agent_t agent, unsigned* region_p, unsigned* event_type_p, simtime_t* time_p,
                   unsigned i) {
     const std::vector<nw::rootsim::Visit>& past = current_region("GetPastVisit").agent(agent).past;

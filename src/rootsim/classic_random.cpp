@@ -1,6 +1,6 @@
-// Classic ROOT-Sim's random numbers: two multiply-with-carry generators of 32 bits (Marsaglia), and the same
-// distributions of the same draws. The words of the state are: both generators, the second number of a
-// normal pair, and whether there is one.
+// Random numbers of classic ROOT-Sim (version 2): two multiply-with-carry generators of 32 bits
+// (Marsaglia). Equal draws give equal numbers of each distribution. The words of a Generator are:
+// both generators; the second number of a normal pair; whether there is such a number; unused.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace nw::rootsim {
 namespace {
 
-// A multiple of the modulus stays what it is for ever; its complement is taken instead.
+// A generator would never leave a multiple of its modulus. The complement replaces such a number.
 std::uint32_t sound(std::uint32_t part, std::uint32_t modulus) noexcept {
     const std::uint32_t rest = part % modulus;
     return rest != 0 ? rest : ~part % modulus;
@@ -21,8 +21,9 @@ std::uint32_t sound(std::uint32_t part, std::uint32_t modulus) noexcept {
 
 }  // namespace
 
-// The master seed shifted by the LP's number. Its sign follows from the left, so that only seeds below 2^63
-// give different LPs different streams.
+// The master seed, rotated left by the LP's number modulo 64. LPs with equal numbers modulo 64
+// therefore have equal streams. As in ROOT-Sim, the right shift copies the sign bit. Other LPs can
+// have equal streams, too, if the seed is not below 2^63.
 Generator classic_stream_of(std::uint64_t lp, std::uint64_t seed) {
     const auto places = static_cast<int>(lp % 64);
     const auto low =

@@ -1,5 +1,5 @@
-// Classic ROOT-Sim's topology, without obstacles: who a neighbour is, and how many random numbers it takes to
-// find one, is as there.
+// The topology of classic ROOT-Sim (version 2), without obstacles. As in ROOT-Sim: the neighbors of
+// each region, and the number of random numbers that are drawn to find a neighbor.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -15,11 +15,11 @@
 namespace nw::rootsim {
 namespace {
 
-// Fixed before the run.
+// Does not change in the run.
 struct Layout {
     unsigned regions = 0;
     unsigned directions = 0;
-    unsigned edge = 0;  // of the three grids
+    unsigned edge = 0;  // regions along an edge, in the three grids
 } layout;
 
 _topology_geometry_t geometry() { return topology_settings.default_geometry; }
@@ -47,12 +47,12 @@ unsigned directions() {
     throw SetupError("topology_settings.default_geometry: unknown geometry");
 }
 
-// In a grid. Wraps below zero.
+// The neighbor in a grid, or DIRECTION_INVALID. Coordinates below zero wrap to large numbers.
 unsigned neighbour_in_grid(unsigned from, unsigned direction) {
     const unsigned edge = layout.edge;
     unsigned y = from / edge;
     unsigned x = from % edge;
-    const unsigned shift = y & 1;  // odd rows of hexagons lie half a cell further east
+    const unsigned shift = y & 1;  // odd rows of hexagons are half a cell further east
     const bool is_hexagon = geometry() == TOPOLOGY_HEXAGON;
     if (direction >= layout.directions) return DIRECTION_INVALID;
     if (direction == DIRECTION_E) {
@@ -97,7 +97,7 @@ void demand_region(const char* function, unsigned region) {
                                 region, layout.regions));
 }
 
-// The regions of a shortest way, without its beginning; empty where there is none.
+// The regions of a shortest path without `from`. Empty if there is no path.
 std::vector<unsigned> shortest_way(unsigned from, unsigned to) {
     std::vector<unsigned> before(layout.regions, unsigned{DIRECTION_INVALID});
     std::vector<unsigned> reached{from};
@@ -155,7 +155,7 @@ unsigned NeighboursCount(unsigned region) {
     return count;
 }
 
-// Without obstacles all is reachable.
+// The last parameter has no effect: without obstacles every neighbor is reachable.
 unsigned GetReceiver(unsigned from, direction_t direction, bool) {
     nw::rootsim::demand_region("GetReceiver", from);
     return nw::rootsim::neighbour(from, direction);
@@ -181,7 +181,7 @@ unsigned FindReceiver() {
     }
 }
 
-// Without costs the shortest way is the one with the fewest regions.
+// Without costs, the shortest path is the path with the fewest regions.
 double ComputeMinTour(unsigned source, unsigned dest, unsigned* result) {
     nw::rootsim::demand_region("ComputeMinTour", source);
     nw::rootsim::demand_region("ComputeMinTour", dest);
@@ -197,7 +197,7 @@ unsigned FindReceiverToward(unsigned to) {
     nw::rootsim::demand_region("FindReceiverToward", self);
     nw::rootsim::demand_region("FindReceiverToward", to);
     if (to == self) return DIRECTION_INVALID;
-    // Mostly it is a neighbour.
+    // The most frequent case: `to` is a neighbor.
     for (unsigned direction = 0; direction < layout.directions; ++direction)
         if (nw::rootsim::neighbour(self, direction) == to) return to;
     const std::vector<unsigned> way = nw::rootsim::shortest_way(self, to);

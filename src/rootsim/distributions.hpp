@@ -1,5 +1,5 @@
-// ROOT-Sim's distributions, of the draws of a generator: the same numbers of the same draws. Logarithms are the C
-// library's, as there, for equal numbers on the same machine.
+// ROOT-Sim's distributions. Equal draws of the generator give equal numbers. The logarithms are
+// those of the C library, as in ROOT-Sim, so that both give equal numbers on the same machine.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace nw::rootsim {
 
-// Exponential, of mean 1.
+// Exponential with mean 1.
 inline double draw_exponential(Generator& from) { return -std::log(1 - next_uniform(from)); }
 
-// Marsaglia's polar method; the second number of a pair is not kept.
+// Marsaglia's polar method. The second number of a pair is not kept.
 inline double draw_normal(Generator& from) {
     for (;;) {
         const double x = 2 * next_uniform(from) - 1;
@@ -26,7 +26,7 @@ inline double draw_normal(Generator& from) {
     }
 }
 
-// min and max among them.
+// An integer from min to max, including both.
 inline int draw_range(Generator& from, int min, int max) {
     return static_cast<int>(std::floor(next_uniform(from) * (1.0 + max - min)) + min);
 }
@@ -36,7 +36,8 @@ inline int draw_range_non_uniform(Generator& from, int x, int min, int max) {
     return (first | draw_range(from, min, max)) % (max - min + 1) + min;
 }
 
-// Of an order from 2 on; `uniform` is in [0, 1). Rejection, with the tangent of an angle from a point of the half disk.
+// Gamma of an order from 2 on, by rejection. A random point of the half disk gives the tangent of
+// an angle. `uniform` returns numbers in [0, 1).
 template <class Uniform>
 double draw_gamma_by_rejection(unsigned order, Uniform uniform) {
     const double mode = order - 1;
@@ -57,7 +58,7 @@ double draw_gamma_by_rejection(unsigned order, Uniform uniform) {
     }
 }
 
-// Of order 0: that of order 1, as there.
+// As in ROOT-Sim, order 0 gives the numbers of order 1.
 inline double draw_gamma(Generator& from, unsigned order) {
     if (order < 6) {
         double product = 1;
@@ -67,7 +68,7 @@ inline double draw_gamma(Generator& from, unsigned order) {
     return draw_gamma_by_rejection(order, [&] { return next_uniform(from); });
 }
 
-// Refuses what rejection would look for in vain.
+// Refuses parameters for which there is no distribution: the rejection would not end.
 inline void demand_zipf(bool exists, double skew, std::int64_t limit) {
     if (!exists)
         refuse_call(

@@ -1,4 +1,4 @@
-// ROOT-Sim's random numbers of a stream that the model keeps.
+// ROOT-Sim's random numbers after core 3.0.0, from streams that the model stores.
 #include "rootsim/distributions.hpp"
 #include "rootsim/include/ROOT-Sim/random.h"
 

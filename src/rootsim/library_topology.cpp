@@ -1,4 +1,4 @@
-// ROOT-Sim's topologies as they are after core 3.0.0: the first parameter.
+// The functions for topologies after core 3.0.0: the topology is the first parameter.
 #include "rootsim/include/ROOT-Sim/topology.h"
 #include "rootsim/topologies.hpp"
 
@@ -10,7 +10,7 @@ using Link = topology::Link;
 
 constexpr const char* only_graph = "only a graph has links";
 
-// Null after a line.
+// The link. If there is no such link, prints a line and returns null.
 Link* link_of(const char* function, topology* of, std::uint64_t from, std::uint64_t to) {
     if (of->geometry != TOPOLOGY_GRAPH)
         return refuse_topology<Link*>(function, only_graph, nullptr);
@@ -19,7 +19,8 @@ Link* link_of(const char* function, topology* of, std::uint64_t from, std::uint6
                            : refuse_topology<Link*>(function, "there is no such link", nullptr);
 }
 
-// Calls step(region) for each that has a link to `to`. False after a line.
+// Calls step(region) for each region with a link to `to`. If the arguments are wrong, prints a line
+// and returns false.
 template <class Step>
 bool visit_sources(const char* function, topology& of, std::uint64_t to, Step step) {
     if (of.geometry != TOPOLOGY_GRAPH) return refuse_topology(function, only_graph, false);

@@ -11,7 +11,7 @@
 
 #include "numa/handler/fault_guard.hpp"
 
-// The linker's: where the program's variables begin, and where they end.
+// Symbols of the linker: the first and the end address of the program's variables.
 extern "C" char __data_start, _end;
 
 namespace nw::rootsim {

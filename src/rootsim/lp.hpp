@@ -1,5 +1,6 @@
-// A ROOT-Sim model's LP as one of ours. Its functions are C and know nothing of a Context: what they call
-// finds that of their thread's handler here.
+// An LP of a ROOT-Sim model as a LogicalProcess. The model's functions are C functions without a
+// Context parameter. Functions of the interface that the model calls find the Context in
+// `running_call`.
 #pragma once
 
 #include <array>
@@ -16,22 +17,24 @@ namespace nw::rootsim {
 // The state of a generator of random numbers.
 using Generator = std::array<std::uint64_t, 4>;
 
-// What the model has, and how this version of ROOT-Sim speaks to it.
+// The model's functions, and the conventions of its version of ROOT-Sim.
 struct Interface {
     void (*process_event)(std::uint64_t lp, double now, unsigned type, const void* content,
                           unsigned bytes, void* state);
     bool (*can_end)(std::uint64_t lp, const void* state);
-    unsigned begin;               // the type of what an LP is told first
-    std::optional<unsigned> end;  // and of what it is told when the run is over
+    unsigned begin;               // type of an LP's first event
+    std::optional<unsigned> end;  // type of the event at the end of the run, if there is one
     Generator (*first_generator)(std::uint64_t lp, std::uint64_t seed);
     std::uint64_t lps;
 };
 
-// Of the program's model, from setup_of() on. A program has one, and each event looks at it.
+// The interface of the program's only model. setup_of() sets it. It is global because each event
+// reads it.
 extern constinit Interface model;
 
-// Events have types of 32 bits there and of 16 here. Those of these types are the door's own: the last is that of
-// events whose type is one of these or larger, and follows their content.
+// Types of events have 32 bits in ROOT-Sim and 16 bits in numawarp. The interface uses the types
+// from first_own_type on itself. An event whose ROOT-Sim type is one of these or larger has the
+// type wide_type here, and its ROOT-Sim type follows its content.
 inline constexpr EventType first_own_type = UINT16_MAX - 7;
 inline constexpr EventType wide_type = UINT16_MAX;
 
@@ -48,11 +51,12 @@ class Lp : public LogicalProcess {
     Generator generator;  // of ROOT-Sim's random numbers
 
     std::uint32_t self() const noexcept { return static_cast<std::uint32_t>(self_); }
-    // The model has been told of the run's end: what it schedules is dropped.
+    // True from the event at the end of the run on. Events that the model then schedules are
+    // dropped.
     bool is_over() const noexcept { return is_over_; }
 
   protected:
-    // Call the model's function. Require: InCall.
+    // Call the model's function. Require: an InCall exists.
     void begin() { process(0, model.begin, {}); }
     void process(const Event& event);
     void process(VirtualTime now, unsigned type, std::span<const std::byte> content) {
@@ -65,21 +69,22 @@ class Lp : public LogicalProcess {
     bool is_over_ = false;
 };
 
-// A Setup for this model, which declares no bound of its events' sizes. Requires: its LPs fit.
+// Sets `model` and returns its Setup. Events may have the largest payload, because models for
+// ROOT-Sim declare no limit. Requires: the number of LPs fits into 32 bits.
 Setup setup_of(const Interface& of, std::uint64_t seed);
 
-// --- What a model's function calls -----------------------------------------------------------------
+// --- For functions that the model calls ----------------------------------------------------------
 
 struct Call {
-    Lp* lp;            // null: none of the model's functions is running
-    Context* context;  // null: it is none that may schedule
+    Lp* lp;            // null: no function of the model is running
+    Context* context;  // null: the running function may not schedule
 };
 
-// Of this thread.
+// The call of a function of the model on this thread.
 extern constinit thread_local Call running_call;
 
-// Around a function of the model's. Also left by an exception; by a crash it is not, and then the next one, or the end
-// of the run, overwrites it.
+// Sets running_call while a function of the model runs. The destructor resets it, also after an
+// exception, but not after a crash: then the next InCall or the end of the run overwrites it.
 class InCall {
   public:
     explicit InCall(const Call& call) noexcept { running_call = call; }
@@ -88,11 +93,13 @@ class InCall {
     InCall& operator=(const InCall&) = delete;
 };
 
-// One line: a ModelError in a function of the model's, elsewhere the end of the program.
+// In a function of the model, throws ModelError with the line. Elsewhere, prints the line and ends
+// the program.
 [[noreturn, gnu::cold]] void refuse_call(const std::string& line);
 [[noreturn, gnu::cold]] void called_outside(const char* function);
 
-// `function` is to be called in one of the model's functions: is called_outside() if none is running.
+// The LP whose function is running. Calls called_outside(function) if no function of the model is
+// running.
 inline Lp& current_lp(const char* function) {
     Lp* const lp = running_call.lp;
     if (lp == nullptr) [[unlikely]]
@@ -100,7 +107,7 @@ inline Lp& current_lp(const char* function) {
     return *lp;
 }
 
-// The same of a handler.
+// The Context of the running handler. Calls called_outside(function) if no handler is running.
 inline Context& current_context(const char* function) {
     Context* const context = running_call.context;
     if (context == nullptr) [[unlikely]]
@@ -108,15 +115,17 @@ inline Context& current_context(const char* function) {
     return *context;
 }
 
-// As SetState(). Throws ModelError where it is no memory that a rollback could restore.
+// Implements SetState(). Throws ModelError if the state is a variable of the program, which a
+// rollback does not restore.
 void set_state(Lp& lp, void* state);
 
-// What schedule() does seldom.
+// The rare cases of schedule(). schedule_nothing(): no handler is running, or there is no such
+// receiver. schedule_wide(): the type is first_own_type or larger.
 [[gnu::cold]] void schedule_nothing(std::uint64_t receiver, VirtualTime time);
 [[gnu::cold]] void schedule_wide(LpId target, VirtualTime time, std::uint32_t type,
                                  std::span<const std::byte> content);
 
-// As ScheduleNewEvent(). Throws ModelError.
+// Implements ScheduleNewEvent(). Throws ModelError.
 inline void schedule(std::uint64_t receiver, VirtualTime time, std::uint32_t type,
                      const void* content, std::size_t bytes) {
     Context* const context = running_call.context;

@@ -1,4 +1,4 @@
-// ROOT-Sim's random numbers of the LP whose function is running.
+// ROOT-Sim's random numbers before core 3.0.0, from the stream of the LP whose function is running.
 #include "rootsim/include/rootsim/random.h"
 
 #include "rootsim/distributions.hpp"

@@ -1,5 +1,6 @@
-// ROOT-Sim's program is the model's: its main() fills in a configuration and calls RootsimRun(), which is
-// nw::run with a command line made of the two, what the user typed being the last.
+// The program of a model for ROOT-Sim 3. The model's main() fills in a configuration and calls
+// RootsimRun(). RootsimRun() calls nw::run() with options from the configuration, followed by the
+// user's options.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -25,8 +26,8 @@
 namespace nw::rootsim {
 namespace {
 
-// What main() was given, for who is called by a main() that does not pass it on: glibc gives it to
-// constructors, too.
+// The arguments of main(). The model's main() does not pass them to RootsimRun(), but glibc also
+// passes them to constructors.
 int argument_count = 0;
 char** arguments = nullptr;
 [[gnu::constructor]] void keep_arguments(int count, char** words) {
@@ -34,7 +35,8 @@ char** arguments = nullptr;
     arguments = words;
 }
 
-// The words before "--" are the program's. Without "--" these are the words before the first that begins with it.
+// Only the program reads the words before the word "--" or, without this word, before the first
+// word that begins with "--".
 std::span<char*> words_typed() {
     return std::span(arguments, static_cast<std::size_t>(argument_count))
         .subspan(argument_count > 0 ? 1 : 0);
@@ -84,7 +86,7 @@ class RootsimModel final : public Model {
     std::uint64_t seed_;
 };
 
-// The configuration as options of ours.
+// The configuration as options of numawarp.
 std::vector<std::string> options_of(const simulation_configuration& of) {
     std::vector<std::string> words;
     const bool is_serial = of.synchronization != 0 ? of.synchronization == SERIAL : of.serial;
@@ -104,7 +106,7 @@ int refuse(const char* function, const char* line) {
     return -1;
 }
 
-// What is for a program between its runs.
+// Whether no run is in progress. Throws ModelError if a handler of the model has called `function`.
 bool is_between_runs(const char* function) {
     if (nw::in_handler())
         throw ModelError(
@@ -152,7 +154,7 @@ int RootsimRun() {
     RootsimModel model(*configuration);
     const Stopper::Running running(stopper);
     const int code = nw::run(static_cast<int>(argv.size()), argv.data(), model);
-    running_call = {};  // where a handler has crashed
+    running_call = {};  // after a crash in a handler
     return stopper.was_used() ? 0 : code;
 }
 
@@ -174,9 +176,9 @@ void SetState(void* new_state) {
     nw::rootsim::set_state(nw::rootsim::current_lp("SetState"), new_state);
 }
 
-// All memory of a handler is its LP's, and is rolled back with it.
-// Zero, although ROOT-Sim does not say so: models send structures of which they write a part, and what
-// lies in the rest after a rollback is another thing each time.
+// All memory that a handler allocates belongs to its LP and is rolled back with it. rs_malloc()
+// returns zeroed memory, although ROOT-Sim does not guarantee it: models send structures of which
+// they write only a part, and after a rollback the other bytes would be different each time.
 void* rs_malloc(size_t req_size) { return std::calloc(1, req_size); }
 void* rs_calloc(size_t nmemb, size_t size) { return std::calloc(nmemb, size); }
 void rs_free(void* ptr) { std::free(ptr); }

@@ -1,5 +1,6 @@
-// Lets a thread of the program end a run. nw::run knows one way to that, SIGTERM: this sends it while
-// somebody listens, and at most once, for a second one would kill the program.
+// Lets any thread of the program end a run early. nw::run() ends early only after SIGTERM. A
+// Stopper sends this signal to its own process when the run is ready to receive it. It sends the
+// signal at most once, because a second signal would kill the program.
 //
 // Thread: any.
 #pragma once
@@ -14,8 +15,8 @@ namespace nw::rootsim {
 
 class Stopper {
   public:
-    // Around a run, which replaces the action: before and after it a signal of ours that comes early or
-    // late does nothing.
+    // Exists from before until after nw::run(), which sets its own action for the signal. Ignores a
+    // signal that arrives before or after that.
     class Running {
       public:
         explicit Running(Stopper& stopper) : stopper_(stopper) {
@@ -37,13 +38,13 @@ class Stopper {
         struct sigaction old_ {};
     };
 
-    // Where there is no run, nothing.
+    // Ends the run. Does nothing if there is no run.
     void stop() {
         if (!is_running_) return;
         is_wanted_ = true;
         send();
     }
-    // From now on the run takes the signal.
+    // Called when the run is ready to receive the signal.
     void listen() {
         is_listening_ = true;
         send();
@@ -56,7 +57,8 @@ class Stopper {
         if (is_wanted_ && is_listening_ && !is_sent_.exchange(true)) kill(getpid(), SIGTERM);
     }
 
-    // Sequentially consistent: of stop() and listen() at the same time one sees both.
+    // Sequentially consistent: if stop() and listen() run at the same time, at least one of them
+    // reads that is_wanted_ and is_listening_ are both true.
     std::atomic<bool> is_running_ = false;
     std::atomic<bool> is_wanted_ = false;
     std::atomic<bool> is_listening_ = false;

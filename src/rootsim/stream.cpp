@@ -12,7 +12,7 @@ Generator stream_of(std::uint64_t lp, std::uint64_t seed) {
     using Words = std::array<std::uint32_t, 8>;
     constexpr std::array<std::uint32_t, 4> key{0xd0a8f58a, 0x33359424, 0x09baa55b, 0x80e1bdb0};
     constexpr std::uint32_t delta = 0x9e3779b9;
-    // Two more than the cipher prescribes.
+    // As in ROOT-Sim: two rounds more than XXTEA prescribes.
     constexpr std::uint32_t rounds = 8 + 50 / std::tuple_size_v<Words>;
 
     auto words = std::bit_cast<Words>(std::array{lp, seed, lp, seed});

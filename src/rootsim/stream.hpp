@@ -1,6 +1,6 @@
-// The generator behind ROOT-Sim's random numbers: xoshiro256** (Blackman, Vigna: "Scrambled linear pseudorandom
-// number generators", 2021), and where it begins. Apart from the functions that draw from it, which a model may have
-// its own of.
+// The generator of ROOT-Sim's random numbers, xoshiro256** (Blackman, Vigna: "Scrambled linear
+// pseudorandom number generators", 2021), and its first states. The functions that draw from it are
+// in other files, because a model may define its own functions of these names.
 #pragma once
 
 #include <bit>
@@ -10,11 +10,11 @@
 
 namespace nw::rootsim {
 
-// The first state of the generator of an LP: its number and the seed, enciphered by XXTEA (Wheeler,
-// Needham: "Correction to XTEA", 1998) with a key of ROOT-Sim's.
+// The first state of an LP's generator: the LP's number and the seed, encrypted by XXTEA (Wheeler,
+// Needham: "Correction to XTEA", 1998) with ROOT-Sim's key.
 Generator stream_of(std::uint64_t lp, std::uint64_t seed);
 
-// Of the run, for streams that a model begins itself: written before handlers run.
+// The seed of the run, for streams that a model initializes itself. Written before handlers run.
 extern constinit std::uint64_t master_seed;
 
 inline std::uint64_t next(Generator& s) noexcept {
@@ -29,8 +29,8 @@ inline std::uint64_t next(Generator& s) noexcept {
     return result;
 }
 
-// Uniform in [0, 1). The 52 bits behind the first one that is set are the fraction, and what stands before it is the
-// exponent: small numbers are as dense as doubles are.
+// Uniform in [0, 1). The number of leading zero bits determines the exponent. The 52 bits after the
+// first bit that is set are the fraction. So small results are as dense as doubles are.
 inline double next_uniform(Generator& generator) noexcept {
     const std::uint64_t bits = next(generator);
     if (bits == 0) return 0;

@@ -1,4 +1,4 @@
-// What topologies are, and what both of their interfaces have.
+// Creation and use of topologies: the parts that both interfaces share.
 #include "rootsim/topologies.hpp"
 
 #include <algorithm>
@@ -47,8 +47,8 @@ Directions directions_of(topology_geometry geometry) {
 
 namespace {
 
-// How far a step leads in a grid, down and to the right. In a hexagonal one odd rows lie half a cell further
-// to the right.
+// The step to the neighbor in a grid: rows down, and columns to the right. In a hexagonal grid, odd
+// rows are half a cell further to the right.
 std::pair<int, int> step_of(topology_direction direction, bool is_odd_row) {
     switch (direction) {
         case DIRECTION_E:
@@ -86,7 +86,7 @@ std::uint64_t neighbour(const topology& of, std::uint64_t from, topology_directi
     const auto [down, right] = step_of(direction, y % 2 == 1);
     if (of.geometry == TOPOLOGY_TORUS)
         return moved(y, down, of.height) * of.width + moved(x, right, of.width);
-    // One beyond an edge is a very large number.
+    // Coordinates below zero wrap to very large numbers.
     const std::uint64_t to_y = y + static_cast<std::uint64_t>(down);
     const std::uint64_t to_x = x + static_cast<std::uint64_t>(right);
     return to_y < of.height && to_x < of.width ? to_y * of.width + to_x : INVALID_DIRECTION;
@@ -96,7 +96,7 @@ namespace {
 
 Generator& own_generator() { return current_lp("GetReceiver").generator; }
 
-// The first of all directions, shuffled, in which there is somebody.
+// Shuffles all directions, and returns the neighbor in the first direction that has a neighbor.
 std::uint64_t random_in_grid(const topology& of, std::uint64_t from) {
     const Directions all = directions_of(of.geometry);
     std::array<topology_direction, to_six.size()> shuffled;

@@ -1,5 +1,6 @@
-// ROOT-Sim's topologies, as both of their interfaces call them. Who a neighbour is, and how many random numbers it
-// takes to find one, is as there.
+// ROOT-Sim's topologies, for both interfaces (topology.cpp and library_topology.cpp). As in
+// ROOT-Sim: the neighbors of each region, and the number of random numbers that are drawn to find a
+// neighbor.
 #pragma once
 
 #include <cstdint>
@@ -13,37 +14,39 @@ struct topology {
     struct Link {
         std::uint64_t to;
         double probability;
-        void* data = nullptr;  // the model's
+        void* data = nullptr;  // for the model
     };
 
     topology_geometry geometry;
     std::uint64_t regions;
     std::uint64_t height;
     std::uint64_t width;
-    std::uint64_t owner;                   // the LP whose handler made it; or all_lps
-    std::vector<std::vector<Link>> links;  // of a graph: by region
+    std::uint64_t owner;                   // the LP whose handler created it, or all_lps
+    std::vector<std::vector<Link>> links;  // by region; empty if it is not a graph
 
     static constexpr std::uint64_t all_lps = UINT64_MAX;
 };
 
 namespace nw::rootsim {
 
-// In the order in which neighbours are told. Empty where all neighbours are found by chance.
+// The directions of the neighbors, in the order of GetAllReceivers(). Empty if DIRECTION_RANDOM is
+// the only direction.
 std::span<const topology_direction> directions_of(topology_geometry geometry);
-// Requires: a direction of directions_of().
+// The neighbor, or INVALID_DIRECTION. Requires: a direction of directions_of().
 std::uint64_t neighbour(const topology& of, std::uint64_t from, topology_direction direction);
 
-// What GetReceiver(), CountDirections() and IsNeighbor() say.
+// Implement GetReceiver(), CountDirections() and IsNeighbor().
 std::uint64_t get_receiver(const topology& of, std::uint64_t from, topology_direction direction);
 std::uint64_t count_directions(const topology& of, std::uint64_t from);
 bool is_neighbour(topology& of, std::uint64_t from, std::uint64_t to);
-// Null: there is none. Requires: a graph that has a region `from`.
+// The link, or null if there is no such link. Requires: a graph that has a region `from`.
 topology::Link* find_link(topology& of, std::uint64_t from, std::uint64_t to);
 
-// Before a change: in a handler, which may be undone, an LP changes only what is its own. Throws ModelError.
+// Called before each change of a topology. Throws ModelError if a handler changes a topology that
+// its LP has not created, because a rollback would not restore it.
 void demand_own(const char* function, const topology& of);
 
-// After a line on standard error.
+// Prints a line to standard error and returns `value`.
 template <class Value>
 Value refuse_topology(const char* function, const char* line, Value value) {
     std::fprintf(stderr, "numawarp: %s(): %s\n", function, line);

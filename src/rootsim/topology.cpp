@@ -1,4 +1,4 @@
-// ROOT-Sim's topologies as they were before core 3.0.0: the last parameter.
+// The functions for topologies before core 3.0.0: the topology is the last parameter.
 #include "rootsim/include/rootsim/topology.h"
 
 #include "rootsim/topologies.hpp"

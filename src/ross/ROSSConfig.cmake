@@ -1,4 +1,5 @@
-# Stands in for ROSS's own package where a project calls find_package(ROSS): configure it with this folder as ROSS_DIR.
+# Replaces ROSS's own package in projects that call find_package(ROSS). Configure such a project
+# with this folder as ROSS_DIR.
 include(CMakeFindDependencyMacro)
 set(numawarp_DIR "${CMAKE_CURRENT_LIST_DIR}/..")
 find_dependency(numawarp COMPONENTS ross)

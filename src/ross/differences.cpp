@@ -1,4 +1,5 @@
-// tw_snapshot() and its kin. The program has this file only where its model names one of them.
+// tw_snapshot(), tw_snapshot_delta() and tw_snapshot_restore(). The linker includes this file only
+// if the model calls one of them.
 #include "differences.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 
 constexpr std::size_t word = sizeof(std::uint64_t);
 
-// Calls `visit(offset, bytes)` for each run of words that are not as in the copy.
+// Calls `visit(offset, bytes)` for each run of words that differ from the copy.
 template <class Visit>
 void for_each_run(const std::byte* now, const std::byte* copy, std::size_t bytes, Visit&& visit) {
     const auto differs = [&](std::size_t at) {
@@ -68,7 +69,8 @@ void demand_size(std::string_view function, std::size_t bytes, std::size_t copie
                            function, bytes, copied));
 }
 
-// Requires: a handler that makes events, or takes them back.
+// The state of the LP. Refuses an LP whose handler is not running. Requires: an event handler or a
+// reverse handler is running.
 std::byte* state_of(std::string_view function, const tw_lp* lp) {
     demand(lp != nullptr && lp->gid == index(this_call().known_context().self()), function,
            "for the LP whose handler is running");

@@ -1,7 +1,9 @@
-// What tw_snapshot_delta() keeps of an event, until the event is taken back or final.
+// The differences that tw_snapshot_delta() keeps for an event until the event is undone or
+// committed.
 //
-// ROSS hangs it on the event. Here there is a list for each LP, in the order of its events: a reverse handler wants the
-// last. It lies outside of the LP's heap, since the first is dropped when its event is committed.
+// ROSS stores a difference with its event. Here each LP has a list in the order of its events: a
+// reverse handler needs the last difference. The list is not in the LP's heap, because a commit
+// drops the first difference, and a rollback must not restore it.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +14,29 @@
 
 namespace nw::ross {
 
-// Old bytes of a state where a handler changed them.
+// The old values of the bytes that a handler changed in the state.
 struct Difference {
     struct Run {
         std::size_t offset;
         std::size_t bytes;
     };
     std::size_t state_bytes = 0;
-    std::vector<std::byte> runs{};  // each a Run, and its bytes
+    std::vector<std::byte> runs{};  // for each changed part a Run, and then its bytes
     double time = 0;                // of the event
-    const std::byte* event =
-        nullptr;  // its payload, by which it is known among those of equal times
+    // The event's payload, which identifies the event among events of equal times.
+    const std::byte* event = nullptr;
 };
 
-// Of an LP.
+// The differences of one LP.
 using Differences = std::list<Difference>;
 
-// Of all LPs, by gid: each LP's worker writes its own. Empty where no reverse handler will be called, or the model does
-// not use them.
+// The differences of all LPs, by gid. The worker of an LP writes the LP's list. Empty if no reverse
+// handler will be called, or if the model does not use differences.
 extern std::vector<Differences> differences;
 
-// The model names one of the three functions. It is known before main(). All but these is in other files: who calls
-// something in differences.cpp has it linked.
+// True if the model calls tw_snapshot(), tw_snapshot_delta() or tw_snapshot_restore(). Set before
+// main(), by differences.cpp: a program contains this file only if the model calls one of these
+// functions. The file therefore defines nothing else that other files call.
 extern bool uses_differences;
 
 }  // namespace nw::ross

@@ -1,7 +1,9 @@
-// What the sources of this room share: the state of a ROSS model's program, from tw_init() to tw_end().
+// The state of a ROSS model's program from tw_init() to tw_end(), shared by the sources of this
+// folder.
 //
-// The program has one tw_run(), which is one nw::run(). All here is written by the main thread before it;
-// workers only read it, but for their own LPs' places in g_tw_lp.
+// The program calls tw_run() once, and tw_run() calls nw::run() once. The main thread writes the
+// data of this file before nw::run(). Workers only read it, except for the entries of their own LPs
+// in g_tw_lp.
 #pragma once
 
 #include <cstddef>
@@ -14,40 +16,43 @@
 
 namespace nw::ross {
 
-// A rule that the model broke: in a handler a ModelError. Elsewhere the one line is printed, and the program ends with
-// the exit code for what is wrong before a run.
+// Reports that the model has broken a rule. In a handler, throws ModelError with the line.
+// Elsewhere, prints the line and ends the program with the exit code for errors before a run (2).
 [[noreturn]] void refuse(const std::string& line);
 
-// What is not for handlers: refused there.
+// Refuses a call of `function` in a handler.
 void demand_outside(const char* function);
 
-// What runs, beside ROSS's own globals.
+// The data of the program that are not in ROSS's global variables.
 struct Program {
-    std::vector<std::string> arguments;  // for nw::run: the program's name, and what is not ROSS's
-    std::vector<std::string> idle;       // what was said and has no meaning here
-    std::vector<std::string> own_words;  // what a saved run must have been given, too
-    std::size_t left = 0;  // words at the end that are the model's, and a "--" before them
+    std::vector<std::string> arguments;  // of nw::run: the program's name, and options not of ROSS
+    std::vector<std::string> idle;       // options that were given and have no effect
+    std::vector<std::string> own_words;  // as in nw::Setup
+    std::size_t left = 0;  // number of last words that only the model reads, with "--" before them
     unsigned ranks = 1;
-    bool is_done = false;
+    bool is_done = false;  // tw_run() was called
 };
 Program& program();
 
-// Reads ROSS's and the model's options, and leaves what may be numawarp's in program().arguments. What is not read
-// remains in argv.
+// Reads the options of ROSS and of the model. Stores words that may be options of numawarp in
+// program().arguments. Removes from argv all words that were read.
 void read_options(int& argc, char** argv);
 
-// Whether the run may call reverse handlers, as far as the command line tells.
+// Whether the options of the command line allow the run to call reverse handlers.
 bool may_reverse();
 
-// Where a launcher has started several ranks; then program() and g_tw_mynode say which. It ends with the
-// program, whoever has started it, but for a model that calls tw_comm_set().
+// Starts MPI if a launcher has started the program. program().ranks and g_tw_mynode then have the
+// number of ranks and the number of this rank.
 void start_mpi_if_launched();
+// Ends MPI, even if the model has started it. A model that has called tw_comm_set() ends MPI
+// itself.
 void end_mpi();
-// Refuses another MPI_COMM_ROSS than all ranks.
+// Refuses an MPI_COMM_ROSS that is not MPI_COMM_WORLD.
 void demand_world();
 
-// For each LP of all ranks its type and its rank, by gid; and which of them are this rank's, by gid: its place in g_tw_lp,
-// or `elsewhere`.
+// The LPs of all ranks. Each vector has one element per LP, by gid, except for `types`.
+// type_of: index into `types`. node_of: the LP's rank. place_of: the LP's index in this rank's
+// g_tw_lp, or `elsewhere` for an LP of another rank.
 struct LpTable {
     static constexpr std::uint32_t elsewhere = UINT32_MAX;
     std::vector<tw_lptype> types;
@@ -55,19 +60,22 @@ struct LpTable {
     std::vector<std::uint32_t> node_of;
     std::vector<std::uint32_t> place_of;
 };
-// Requires: tw_define_lps() was called. Refuses what is not whole.
+// Collects the table from all ranks. Requires: tw_define_lps() was called. Refuses LPs without a
+// place or a type, and numbers that are not 0 to n - 1.
 LpTable lp_table();
 
-// As they begin in ROSS.
+// Sets the LP's streams to the positions at which they start in ROSS.
 void seed_streams(tw_lp& lp);
-// Where those that the model has seen before the run are by now. False: there are none, or of another number.
+// Copies the LP's streams to `to`, at the positions to which draws before the run have moved them.
+// Returns false if there are no such streams, or if the number of LPs or of streams has changed.
 bool take_defined_streams(const tw_lp& defined, tw_rng_stream* to);
 
-// Whether the model gives events priorities. An event without one has ROSS's last, 1, which is this one of ours.
+// True if the model calls tw_event_new_user_prio(). Set before main(), by priorities.cpp.
 extern bool uses_priorities;
+// The engine's priority of events without a priority. It represents ROSS's lowest priority, 1.
 inline constexpr unsigned priority_without = 10000;
 
-// After the arguments of tw_error() and its kin.
+// The text of a printf() format and its arguments, without line ends at its end.
 std::string formatted(const char* format, va_list arguments);
 
 }  // namespace nw::ross

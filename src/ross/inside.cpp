@@ -1,4 +1,5 @@
-// What ross.h declares of ROSS's inside, and what is called there: one line that ends the program, or the event.
+// The internal functions and variables of ROSS that ross.h declares. The functions do nothing but
+// refuse the call: outside of handlers this ends the program, and in a handler the event fails.
 #include <fmt/format.h>
 
 #include "door.hpp"

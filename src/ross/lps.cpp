@@ -1,4 +1,5 @@
-// LPs as the model defines them: how many, of what type, and under which of ROSS's three mappings.
+// The LPs as the model defines them: their number, their types, and their mapping to ranks (one of
+// ROSS's three mappings).
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -31,7 +32,8 @@ int g_st_use_analysis_lps = 0;
 namespace nw::ross {
 namespace {
 
-// What models see before the run begins; from then on g_tw_lp names the LPs themselves.
+// The LPs that models access before the run. In the run, g_tw_lp points to the engine's LPs
+// instead.
 std::vector<tw_lp*> lp_places;
 std::vector<tw_kp*> kp_places;
 std::vector<std::unique_ptr<tw_lp>> defined_lps;
@@ -48,7 +50,8 @@ tw_lp& defined(tw_lpid place) {
     return *g_tw_lp[place];
 }
 
-// What stands in a table that was written for an earlier ROSS, which had fewer functions, comes out of order.
+// Refuses a table of functions that was written for an earlier version of ROSS. Such a table has
+// fewer functions, so that a number or null is in the place of a function.
 void check_type(const tw_lptype& type, tw_lpid place) {
     constexpr std::uintptr_t least_address = 65536;
     const auto is_function = [](auto function) {
@@ -94,7 +97,8 @@ void map_custom() {
     g_tw_custom_initial_mapping();
 }
 
-// Models may draw before the run, and go on from there in it.
+// Gives the LPs their streams already here: models may draw before the run, and the run continues
+// the streams (take_defined_streams()).
 void give_streams() {
     defined_streams.assign(g_tw_nlp * g_tw_nRNG_per_lp, {});
     for (tw_lpid i = 0; i < g_tw_nlp; ++i) {
@@ -123,8 +127,8 @@ tw_lpid sum_over_ranks(tw_lpid own) {
     return all;
 }
 
-// One LP as ranks tell each other. Functions are at the same addresses in all of them: programs are not
-// relocatable (numawarp::numawarp).
+// The description of an LP that ranks exchange. The functions have the same addresses in all ranks,
+// because programs that link numawarp::numawarp are not relocatable.
 struct ToldLp {
     tw_lpid gid;
     tw_lpid place;
@@ -263,7 +267,7 @@ void tw_lp_setup_types(void) {
         refuse("tw_lp_setup_types(): g_tw_lp_types and g_tw_lp_typemap must be set");
     for (tw_lpid i = 0; i < g_tw_nlp; ++i) {
         const tw_lpid wanted = g_tw_lp_typemap(nw::ross::defined(i).gid);
-        // A table ends with an entry that is all zero. What is beyond is not looked at.
+        // A table ends with an entry that is all zero. Entries after it are not read.
         constexpr tw_lptype end{};
         tw_lpid type = 0;
         while (type < wanted && std::memcmp(&g_tw_lp_types[type], &end, sizeof end) != 0) ++type;

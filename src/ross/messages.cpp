@@ -47,8 +47,9 @@ std::string larger_than_declared() {
                        g_tw_msg_sz);
 }
 
-// One run of addresses: the handled message's pages, then those of each event, and behind each a page that nobody
-// may touch. Before a message stands an event, or what is kept.
+// Reserves a range of addresses: the pages of the handled message, and then the pages of each
+// event. Each message is at the end of its pages, and an inaccessible page follows. A message that
+// is sent has its tw_event before it, and the handled message has its tw_bf before it.
 void Call::map() {
     const std::size_t room_before = std::max(sizeof(tw_event), layout.kept);
     const std::size_t room = rounded(room_before + layout.message, page_bytes);

@@ -1,11 +1,14 @@
-// Where messages lie: in the payload of an event, and in the memory in which a model writes them.
+// The layout of messages in the payload of an event, and in the memory in which a model writes
+// them.
 //
-// A payload is the message as it was sent and, where a reverse or a commit handler will ask for it, before that a
-// tw_bf and the message as the handler left it.
+// A payload contains the message as it was sent. If the model has reverse or commit handlers, a
+// tw_bf and the message as the event handler left it are before the sent message.
 //
-// A model gets every message at the end of pages of its own, behind which nothing may be touched: what goes beyond
-// the size that tw_define_lps() was told is a fault there, and described. What is left up to a multiple of 8 bytes holds
-// bits of ours, which are looked at when the model has done with the message.
+// The model accesses each message at the end of separate pages, and the next page is inaccessible.
+// An access beyond the size that tw_define_lps() received is thus a fault, which is described in
+// one line. The size of a message is rounded up to a multiple of 8 bytes. The bytes after the
+// declared size contain check bits, which are compared when the model has finished with the
+// message.
 #pragma once
 
 #include <cstddef>
@@ -24,20 +27,22 @@ class Context;
 
 namespace nw::ross {
 
-// Written before the run, and then read by all workers.
+// The main thread sets `layout` before the run. All workers read it.
 struct MessageLayout {
-    std::size_t message = 8;  // its bytes, a multiple of 8
-    std::size_t kept = 0;     // those of a tw_bf and of the message as a handler left it; or 0
-    std::uint64_t last = 0;   // the last word of a message that is zero
-    std::uint64_t ours = 0;   // those of its bits that are beyond the message
+    std::size_t message = 8;  // bytes of a message, a multiple of 8
+    std::size_t kept = 0;     // bytes of a tw_bf and of the message as its handler left it, or 0
+    std::uint64_t last = 0;   // the last word of a message whose declared bytes are 0
+    std::uint64_t ours = 0;   // mask of the check bits in the last word
 
     MessageLayout() = default;
-    // Messages of `declared` bytes; `keeps`: a reverse or commit handler asks for what a handler left.
+    // Messages have `declared` bytes. `keeps`: the model has a reverse or commit handler, which
+    // reads the message as the event handler left it.
     MessageLayout(std::size_t declared, bool keeps);
 
     std::size_t payload() const { return kept + message; }
 
-    // False: somebody has written beyond the message. `bytes`: message, where it is known.
+    // Returns false if the model has written beyond the declared size. `bytes` is `message`; a
+    // caller that has this number as a constant passes the constant.
     bool is_within(const std::byte* of_model, std::size_t bytes) const {
         if (ours == 0) return true;
         std::uint64_t now;
@@ -47,38 +52,42 @@ struct MessageLayout {
 };
 extern MessageLayout layout;
 
-// Before a message that a handler is given.
+// The bytes of the tw_bf, which are before the message that a handler receives.
 constexpr std::size_t bits_bytes = 8;
 static_assert(sizeof(tw_bf) <= bits_bytes);
 
-// What is said of a message that is not within its size.
+// The error text for a message with a write beyond the declared size.
 std::string larger_than_declared();
 
-// What tw_lp_suspend() asked for in a handler. No LP: nothing.
+// The arguments of the running handler's call of tw_lp_suspend(). `lp` is null if there was no
+// call.
 struct Suspension {
     tw_lp* lp;
     bool reverses;
     int error;
 };
 
-// What a handler is, and in an event handler how far it is with tw_snapshot() and tw_snapshot_delta().
+// The kind of the running handler. Event handlers: `event_copied` after tw_snapshot(), and then
+// `event_differs` after tw_snapshot_delta().
 enum class Stage : std::uint8_t { none, other, event, event_copied, event_differs, reverse };
 
-// The handler that a thread is in, and a worker's pages for the messages of the event that it executes. One for each
-// worker, and not a variable of the thread: --check-model holds a handler to leaving those as they were.
+// Data about the handler that a thread executes, and the worker's pages for the messages that this
+// handler reads and writes. Each worker allocates one object. The object is not a thread-local
+// variable, because --check-model requires that handlers do not change thread-local variables.
 class Call : public numawarp_ross_call {
   public:
-    // Of a thread that executes nothing.
+    // For a thread that executes no handlers.
     constexpr Call() : numawarp_ross_call{0, outside, 0, 0, 0, 0} {}
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
     ~Call();
 
-    // Before anything else, with `layout` known; a second time nothing. Throws std::bad_alloc. They are given back
-    // when the thread ends.
+    // Creates the calling thread's object and its pages, which exist until the thread ends. Further
+    // calls do nothing. Requires: `layout` is set, and the thread has executed no handler. Throws
+    // std::bad_alloc.
     static void reserve();
 
-    // No context: a handler that makes no events.
+    // Begins a handler. `context` is null for a handler that creates no events.
     void begin(Context* context, tw_stime time, Stage in = Stage::other) {
         now = time;
         stage = in;
@@ -90,45 +99,45 @@ class Call : public numawarp_ross_call {
         next = outside;
         stage = Stage::none;
     }
-    // The thread is in a handler of some kind.
     bool is_in_handler() const { return stage != Stage::none; }
-    // Null outside of handlers that make events.
+    // Null outside of handlers that create events.
     Context* context() const { return next != outside ? context_ : nullptr; }
-    // The same, in such a handler.
+    // Like context(). Requires: the running handler creates events.
     Context& known_context() const { return *context_; }
 
-    // The message that the handler is given. Before it is room for what is kept.
+    // The message that the handler receives. The bytes before it are for the tw_bf.
     std::byte* handled() const { return handled_; }
 
-    // Now there is room for an event. False: there are events_max already. Throws std::bad_alloc.
+    // Makes the memory of one more event writable. Returns false if there are already events_max
+    // events. Throws std::bad_alloc.
     bool make_ready();
-    // False also outside of such a handler.
+    // Whether `event` is the newest event that was not released. Always false outside of handlers
+    // that create events.
     bool made_last(const tw_event* event) const {
         return reinterpret_cast<std::uintptr_t>(event) + stride == next;
     }
-    // Gives back the room of the event that was made last.
+    // Releases the memory of the newest event for another event.
     void release(const tw_event* event) { next = reinterpret_cast<std::uintptr_t>(event); }
-    // Made and not given back. What was not goes when the handler has returned.
+    // Whether the running handler created `event` and did not release it. The end of the handler
+    // releases all events.
     bool holds(const tw_event* event) const {
         const auto room = reinterpret_cast<std::uintptr_t>(event);
         return room >= first_ && room < next;
     }
 
-    // Whether the address lies in this thread's pages, or between them.
+    // Whether the address is in this thread's pages, or in an inaccessible page between them.
     bool contains(const void* address) const {
         return address >= pages_ && address < pages_ + bytes_;
     }
 
-    static constexpr std::size_t events_max = 256;
+    static constexpr std::size_t events_max = 256;  // created and not sent
 
     Suspension suspension{};
 
-    // Of tw_snapshot() and its kin: the first bytes of the state, what has come of them in the event handler, and what
-    // the reverse handler finds.
     Stage stage = Stage::none;
-    std::vector<std::byte> copy;
-    Difference made;
-    const Difference* found = nullptr;
+    std::vector<std::byte> copy;        // the bytes of the state that tw_snapshot() copied
+    Difference made;                    // by tw_snapshot_delta() in an event handler
+    const Difference* found = nullptr;  // the difference that a reverse handler restores, or null
 
   private:
     static constexpr std::uintptr_t outside = UINTPTR_MAX;

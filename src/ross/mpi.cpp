@@ -1,5 +1,6 @@
-// MPI for a model that gathers its results. tw_init() starts it where a launcher has started several ranks. Without a
-// launcher it takes a third of a second, and most models do without: then the model's first call of MPI does.
+// Start and end of MPI, which models use to gather their results. tw_init() starts MPI if a
+// launcher has started the program. Without a launcher, the start of MPI takes a third of a second,
+// and most models do not need it. MPI is then started by the model's first call of MPI.
 #include <algorithm>
 #include <cstdlib>
 
@@ -10,7 +11,8 @@ MPI_Comm MPI_COMM_ROSS = MPI_COMM_WORLD;
 namespace nw::ross {
 namespace {
 
-bool has_told_communicator = false;  // then the model ends MPI itself, as with ROSS
+// tw_comm_set() was called. The model then ends MPI itself, as with ROSS.
+bool has_told_communicator = false;
 
 void start_mpi() {
     int is_started = 0;
@@ -58,8 +60,9 @@ void tw_comm_set(MPI_Comm comm) {
     nw::ross::demand_world();
 }
 
-// --- What a model may call first, by MPI's profiling interface (MPI 3.1, section 14.2) ----------------
-// Anything else ends in MPI's own line that MPI has not been started.
+// --- Functions of MPI that a model may call first ------------------------------------------------
+// These functions replace MPI's functions by MPI's profiling interface (MPI 3.1, section 14.2), and
+// start MPI. If a model first calls another function, MPI ends the program with its own message.
 
 #define NW_STARTS_MPI(function, parameters, arguments) \
     int MPI_##function parameters {                    \
@@ -98,9 +101,10 @@ NW_STARTS_MPI(File_open, (MPI_Comm comm, const char* name, int mode, MPI_Info in
 
 #undef NW_STARTS_MPI
 
-// The engine's threads take turns in MPI, also where the model starts it itself.
+// The engine's threads call MPI one at a time. Therefore MPI needs at least this thread level, even
+// if the model starts MPI itself.
 int MPI_Init_thread(int* argc, char*** argv, int wanted, int* level) {
-    // As the engine does: `mpi/session.cpp` has the reason.
+    // The engine sets the same value; mpi/session.cpp gives the reason.
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     return PMPI_Init_thread(argc, argv, std::max(wanted, int{MPI_THREAD_SERIALIZED}), level);
 }

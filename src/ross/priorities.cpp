@@ -1,4 +1,5 @@
-// Priorities of events. The program has this file only where its model gives one.
+// Priorities of events. The linker includes this file only if the model calls
+// tw_event_new_user_prio().
 #include <cmath>
 
 #include <fmt/format.h>

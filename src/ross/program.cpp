@@ -1,4 +1,4 @@
-// tw_init() and tw_end(), the command line, lines and clocks.
+// tw_init() and tw_end(), the command line, printing and clocks.
 #include <cctype>
 #include <cerrno>
 #include <cstdarg>
@@ -19,7 +19,8 @@
 #include "messages.hpp"
 #include "options/option_table.hpp"
 
-// The header gives models another name for it, which starts MPI.
+// The definitions of Open MPI and of MPICH. This block has no effect: ross.h does not redefine
+// MPI_COMM_WORLD any more.
 #undef MPI_COMM_WORLD
 #if defined(OMPI_MAJOR_VERSION)
 #define MPI_COMM_WORLD OMPI_PREDEFINED_GLOBAL(MPI_Comm, ompi_mpi_comm_world)
@@ -42,7 +43,8 @@ unsigned int g_tw_memory_nqueues = 0;
 unsigned long long g_tw_max_opt_lookahead = ULLONG_MAX;
 unsigned long long g_tw_clock_rate = 1000000000;
 
-// ROSS does not declare it, and some models do. One may have its own of this name.
+// The number of KPs (--nkp). ROSS's header does not declare this variable. Some models declare it,
+// and others may define a variable of this name, which then replaces the weak one.
 extern "C" {
 [[gnu::weak]] unsigned int nkp_per_pe = 16;
 }
@@ -50,7 +52,7 @@ extern "C" {
 namespace nw::ross {
 namespace {
 
-// What ROSS would do with it, the engine does by itself.
+// Variables of options without effect.
 unsigned int idle_number = 0;
 double idle_fraction = 0;
 
@@ -92,7 +94,8 @@ const tw_optdef idle_options[] = {
 
 std::vector<const tw_optdef*> model_options;
 
-// The first that is so named, or whose name begins so. The model's come first, as in ROSS.
+// The first option for whose name `is_named` returns true, or null. The model's options come first,
+// as in ROSS.
 template <class IsNamed>
 const tw_optdef* find(IsNamed&& is_named) {
     const auto found_in = [&](const tw_optdef* options) -> const tw_optdef* {
@@ -213,7 +216,7 @@ bool is_given(std::string_view name) {
     return false;
 }
 
-// What was said last; empty: nothing.
+// The last value that was given to the option `name`, or an empty string.
 std::string value_of(const std::string& name) {
     const std::vector<std::string>& given = program().arguments;
     for (std::size_t i = given.size(); i-- > 0;) {
@@ -229,7 +232,8 @@ void add_argument(std::string_view name, std::string_view value) {
     program().arguments.emplace_back(value);
 }
 
-// What --engine says where --synch says nothing: models ask.
+// Adds --engine to the arguments if --synch was given and --engine was not. Sets
+// g_tw_synchronization_protocol, which models read, from the engine that will run.
 void choose_protocol() {
     switch (protocol) {
         case NO_SYNCH:
@@ -252,7 +256,7 @@ void choose_protocol() {
             refuse(fmt::format("--synch={}: must be from 1 to 6", protocol));
     }
     const std::string engine = value_of("--engine");
-    // --check-model runs by Time Warp, too, whatever the engine.
+    // With any engine, --check-model also runs Time Warp.
     g_tw_synchronization_protocol = is_given("--check-model")  ? OPTIMISTIC
                                     : engine == "sequential"   ? SEQUENTIAL
                                     : engine == "conservative" ? CONSERVATIVE
@@ -269,8 +273,8 @@ void take_seeds() {
     g_tw_rng_seed = own;
 }
 
-// What somebody has written of an option of ROSS's or the model's; null: it is none. As there, an option with a value may
-// be shortened; but not to what an option of ours is called.
+// The option of ROSS or of the model that the user means by `name`, or null. As in ROSS, the name
+// of an option with a value may be abbreviated, but not to the name of one of numawarp's options.
 const tw_optdef* find_written(std::string_view name, bool has_value, const OptionTable& ours) {
     const auto is_it = [&](std::string_view option) { return option == name; };
     const auto begins_so = [&](std::string_view option) { return option.starts_with(name); };
@@ -278,19 +282,22 @@ const tw_optdef* find_written(std::string_view name, bool has_value, const Optio
     return has_value && !name.empty() && ours.find(name) == nullptr ? find(begins_so) : nullptr;
 }
 
-// How many words behind it are the value of our option.
+// The number of words after an option of numawarp that are its value: 0 or 1. `next` is the next
+// word.
 std::size_t words_of_value(const OptionSpec& option, const std::string* next) {
     if (next == nullptr) return 0;
     return !option.is_flag() || *next == "on" || *next == "off" ? 1 : 0;
 }
 
-// A saved run goes on by another engine, too, and to another end.
+// Whether a restart requires this option with the same value. The engine and the end may differ,
+// and options without effect.
 bool is_of_the_model(const tw_optdef* option) {
     const bool may_differ = option->value == &protocol || option->value == &g_tw_ts_end;
     return !may_differ && !is_idle(option);
 }
 
-// Gives how many words were read: all up to "--", or to the first that is no option.
+// Reads words up to "--", or up to the first word that is not an option. Returns the number of
+// words that were read, including the "--".
 std::size_t read(const std::vector<std::string>& words, const OptionTable& ours, bool in_file) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
@@ -323,8 +330,9 @@ std::size_t read(const std::vector<std::string>& words, const OptionTable& ours,
     return words.size();
 }
 
-// What was not read is the model's. Models look for it where ROSS has moved it word by word: behind the last there are
-// more of it, up to where words ended before.
+// Removes the `count` words after the program's name, which were read, from argv. The model reads
+// the other words. As in ROSS, which moves the words one after the other, the last word is repeated
+// up to the old end of argv: some models read it there.
 void leave(int& argc, char** argv, std::size_t count) {
     const auto first = argv + std::min(argc, 1);
     char** const end = argv + argc;
@@ -342,7 +350,8 @@ Program& program() {
 void refuse(const std::string& line) {
     if (this_call().is_in_handler()) throw ModelError(line);
     std::fflush(stdout);
-    // What is wrong on all ranks the first one says, which ends the others while they wait.
+    // If all ranks have the same error, only the first rank prints it: it ends the other ranks
+    // while they wait.
     constexpr unsigned patience_seconds = 1;
     if (!tw_ismaster()) sleep(patience_seconds);
     const std::string who = tw_ismaster() ? "" : fmt::format("rank {}: ", g_tw_mynode);
@@ -367,7 +376,7 @@ void read_options(int& argc, char** argv) {
     const bool has_dashes = count > 0 && words[count - 1] == "--";
     program().left = words.size() - count + (has_dashes ? 1 : 0);
     const std::span left = std::span(words).subspan(count);
-    // On standard output, as ROSS has it: there are scripts that want nothing on the other one.
+    // On standard output, as in ROSS: some scripts require that standard error is empty.
     if (!left.empty() && !has_dashes && tw_ismaster())
         fmt::print("numawarp: passed to the model: {}\n", fmt::join(left, " "));
     program().own_words.insert(program().own_words.end(), left.begin(), left.end());

@@ -1,6 +1,7 @@
-// CLCG4, a combination of four linear congruential generators (L'Ecuyer and Andres: "A random number
-// generator based on the combination of four LCGs", 1997), with the seeds and streams of ROSS, and the
-// distributions that ROSS draws from it. Equal to the bit: logarithms and powers are the C library's.
+// CLCG4, a combination of four linear congruential generators (L'Ecuyer and Andres: "A random
+// number generator based on the combination of four LCGs", 1997), with the seeds, streams and
+// distributions of ROSS. All results are equal to those of ROSS to the bit. For this reason the
+// logarithms and powers are those of the C library.
 #include <ross.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr std::array<std::uint64_t, generators> multiplier{45991, 207707, 138556
 constexpr std::array<std::int32_t, generators> standard_seed{11111111, 22222222, 33333333,
                                                              44444444};
 
-// Streams begin 2^(v+w) draws from each other.
+// Consecutive streams start 2^(v+w) draws apart.
 constexpr int v = 31, w = 41;
 
 constexpr std::uint64_t power(std::uint64_t base, std::uint64_t exponent, std::uint64_t modulo) {
@@ -53,7 +54,7 @@ inline std::int32_t moved(std::int32_t state, std::uint64_t by) {
     return static_cast<std::int32_t>(by * static_cast<std::uint64_t>(state) % modulus[J]);
 }
 
-// The sum of the four, with alternating signs, modulo 1.
+// The sum of the four scaled states, with alternating signs, modulo 1.
 inline double combined(const std::int32_t* s) {
     double u = 4.65661287524579692e-10 * s[0];
     u -= 4.65661310075985993e-10 * s[1];
@@ -140,7 +141,7 @@ double tw_rand_pareto(tw_rng_stream* g, double shape, double scale) {
     return scale * 1.0 / std::pow(rng_gen_val(g), 1 / shape);
 }
 
-// Above 1 by Cheng (1977), below by Ahrens and Dieter (1974).
+// Shapes above 1: the algorithm of Cheng (1977). Shapes below 1: Ahrens and Dieter (1974).
 double tw_rand_gamma(tw_rng_stream* g, double shape, double scale) {
     if (shape == 1) return tw_rand_exponential(g, scale);
     if (shape > 1) {
@@ -174,7 +175,7 @@ long tw_rand_geometric(tw_rng_stream* g, double probability) {
     return count;
 }
 
-// Box and Muller (1958): two draws give two variates, of which the second is kept.
+// Box and Muller (1958): two draws give two variates. The second is kept for the next call.
 double tw_rand_normal01(tw_rng_stream* g, unsigned int* rng_calls) {
     *rng_calls = 0;
     g->tw_normal_flipflop = !g->tw_normal_flipflop;

@@ -1,9 +1,9 @@
 // tw_run(): the model as an nw::Model, its LPs as one class of LogicalProcess, and events.
 //
-// A handler writes into a copy of its message: what was sent stays as it was, so that the event can be executed
-// again after a rollback by snapshot. Where a reverse or a commit handler will ask for it the copy is put into the
-// payload when the handler has returned (messages.hpp). So it is part of the digest, which tells more than
-// which events there were.
+// A handler receives a copy of its message and may write into it. The sent message does not change,
+// so that the event can be executed again after a rollback by snapshot. If the model has reverse or
+// commit handlers, the copy is stored in the payload when the event handler has returned
+// (messages.hpp). The copy is then also part of the digest.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -38,12 +38,13 @@ constexpr std::size_t rounded(std::size_t bytes, std::size_t to) {
 
 LpTable table;
 double end_of_run = 0;
-std::atomic<bool> some_have_ended = false;  // LPs of this rank were told of the run's end
+std::atomic<bool> some_have_ended = false;  // on_end() was called for LPs of this rank
 
 tw_bf* bits_of(std::byte* message) { return reinterpret_cast<tw_bf*>(message - bits_bytes); }
 
-// An LP that suspends itself has met what cannot be: the event has failed, and the LP rests until it is taken
-// back. What the handler changed before is undone by its reverse handler, if it asked for that.
+// Ends an event handler that has called tw_lp_suspend(). The event is a failed event: its LP
+// executes nothing more until the event is undone. If the call requested it, the reverse handler
+// first undoes the changes of the event handler.
 [[noreturn, gnu::cold, gnu::noinline]] void suspend() {
     const Suspension suspension = this_call().suspension;
     tw_lp* const lp = suspension.lp;
@@ -65,11 +66,13 @@ void demand_within(const std::byte* message, std::size_t bytes) {
         refuse_message();
 }
 
-// A payload is const for who only reads events. Its bytes are the event's own memory.
+// The payload of the event, writable. Event::bytes() is const, but the bytes are the event's own
+// memory.
 std::byte* payload_of(const Event& event) { return const_cast<std::byte*>(event.bytes().data()); }
 
-// Messages of `Message` bytes, which are kept; 0: of any size, kept or not. Most are short, and of a size that is known
-// here a copy takes two instructions.
+// An LP with messages of `Message` bytes, of a model with reverse or commit handlers
+// (MessageLayout::kept is not 0). `Message` = 0: messages of any size, of any model. Most messages
+// are short, and if the compiler has their size, a copy takes two instructions.
 template <std::size_t Message>
 class Lp final : public LogicalProcess {
   public:
@@ -93,7 +96,7 @@ class Lp final : public LogicalProcess {
         if (defined == nullptr || !take_defined_streams(*defined, streams())) seed_streams(lp_);
     }
 
-    // One piece of memory: the LP, its streams, its state.
+    // Allocates one piece of memory for the LP, its streams and its state.
     static LogicalProcess* build(LpId id) {
         const tw_lptype& type = table.types[table.type_of[index(id)]];
         return new (::operator new(bytes_of(type))) Lp(id);
@@ -143,7 +146,7 @@ class Lp final : public LogicalProcess {
     }
 
     void on_end(Context& context) override {
-        // What models gather here they read after the run.
+        // After the run, main() may read memory that `final` allocates.
         const PlatformScope platform;
         some_have_ended.store(true, std::memory_order_relaxed);
         this_call().begin(&context, context.now());
@@ -165,7 +168,7 @@ class Lp final : public LogicalProcess {
     static std::size_t message_bytes() { return Message != 0 ? Message : layout.message; }
     static std::size_t kept_bytes() { return Message != 0 ? bits_bytes + Message : layout.kept; }
 
-    // What the engine does not ask again when the run has begun.
+    // Throws ModelError if a handler has changed a value that the engine reads only before the run.
     void demand_unchanged(LpId self) const {
         if (lp_.gid != index(self))
             throw ModelError(
@@ -176,7 +179,8 @@ class Lp final : public LogicalProcess {
                             g_tw_ts_end, end_of_run));
     }
 
-    // With what the event handler left.
+    // Calls a reverse or commit handler with the tw_bf and the message as the event handler left
+    // them.
     void call_again(event_f handler, const Event& event) {
         std::byte* const message = this_call().handled();
         std::memcpy(message - bits_bytes, event.bytes().data(), kept_bytes());
@@ -195,7 +199,9 @@ class Lp final : public LogicalProcess {
         const PlatformScope platform;
         differences[lp_.gid].pop_back();
     }
-    // That of this event, and earlier ones: --check-model runs by snapshots, too, which leave what was rolled back.
+    // Drops the differences of this event and of earlier events. There can be differences of
+    // earlier events that were rolled back: --check-model also runs with snapshots, and a rollback
+    // by snapshot drops no differences.
     [[gnu::noinline]] void drop_differences_until(const Event& event) {
         const std::byte* const own = event.bytes().data();
         const auto is_final = [&](const Difference& kept) {
@@ -208,7 +214,8 @@ class Lp final : public LogicalProcess {
     tw_lp lp_{};
 };
 
-// Message sizes from 0 on in words.
+// Builds an LP of the class for the size of its messages. `Words`: the sizes in words of 8 bytes,
+// from 0.
 template <std::size_t... Words>
 LogicalProcess* build(LpId id, std::index_sequence<Words...>) {
     using Build = LogicalProcess* (*)(LpId);
@@ -236,7 +243,7 @@ class RossModel final : public Model {
         Setup setup;
         setup.lps = static_cast<std::uint32_t>(g_tw_total_lps);
         setup.until = g_tw_ts_end;
-        // ROSS asks for it in conservative runs only.
+        // ROSS uses the lookahead in conservative runs only.
         if (g_tw_synchronization_protocol == CONSERVATIVE) setup.lookahead = g_tw_lookahead;
         setup.payload_bytes_max = layout.payload();
         setup.process.build = [](LpId id) { return build(id, std::make_index_sequence<9>()); };
@@ -274,8 +281,9 @@ int run_model() {
     return nw::run(static_cast<int>(arguments.size()), arguments.data(), model);
 }
 
-// Not if it was saved and stopped, nor if there was none, as with --help: then there is nothing that main() could read. The
-// same on all ranks, of which some may be without LPs.
+// Whether the run has reached its end. False if the run was saved and stopped, and if there was no
+// run (as with --help): there are then no results that main() could read. All ranks return the same
+// value, even ranks without LPs.
 bool has_come_to_end() {
     const int own = some_have_ended ? 1 : 0;
     int any = own;
@@ -300,7 +308,8 @@ namespace {
 
 std::byte* message_of(tw_event* event) { return static_cast<std::byte*>(tw_event_data(event)); }
 
-// What the handler will leave in the payload comes first in it: where the event itself stands.
+// The payload of a new event. It begins before the message with layout.kept bytes, which the event
+// handler's results will overwrite. Until then these bytes are part of the tw_event, or unused.
 std::span<const std::byte> payload_from(const std::byte* message) {
     return {message - layout.kept, layout.payload()};
 }
@@ -317,10 +326,12 @@ void schedule_by_priority(nw::Context& context, const tw_event* event, const std
                            payload_from(message), nw::Priority{number});
 }
 
-// Receivers below it are sent to without care: all, or none where events have priorities.
+// tw_event_send() sends events for LPs below this number without send_with_care(). The number is 0
+// if events have priorities, and otherwise the number of LPs.
 tw_lpid first_with_care = 0;
 
-// tw_event_send() where something is wrong, the event is not the one that was made last, or has a priority.
+// The general case of tw_event_send(). It sends events that are not the newest one and events with
+// priorities, and it reports errors.
 [[gnu::cold, gnu::noinline]] void send_with_care(tw_event* event) {
     nw::Context& context = nw::ross::context_for("tw_event_send()");
     if (!this_call().holds(event))
@@ -381,7 +392,7 @@ void tw_rand_init_streams(tw_lp* lp, unsigned int nstreams, unsigned int) {
         nw::ross::refuse(
             fmt::format("tw_rand_init_streams(): {} streams; allowed: at most g_tw_nRNG_per_lp, {}",
                         nstreams, g_tw_nRNG_per_lp));
-    // Each LP has them when it begins.
+    // Each LP has its streams from the start.
     (void)lp;
 }
 
@@ -403,7 +414,7 @@ void tw_run(void) {
     first_with_care = uses_priorities ? 0 : g_tw_total_lps;
     end_of_run = g_tw_ts_end;
     const int code = run_model();
-    this_call().finish();  // where a handler has failed
+    this_call().finish();  // a failed handler did not call it
     if (code == 0 && has_come_to_end()) return;
     std::fflush(stdout);
     tw_end();

@@ -1,7 +1,8 @@
-// Where the committed rows of this rank go: into the tables, or, where there are several ranks, into a
-// spool of its own, out of which the first rank makes one set of tables.
+// The destination of this rank's committed rows: the tables, or, with several ranks, this rank's
+// own spool. The first rank merges all spools into one set of tables.
 //
-// Thread: one at a time, while no worker runs; but for writer(), which the workers share.
+// Thread: one thread at a time, while no worker runs. Only the result of writer() is shared by the
+// workers.
 #pragma once
 
 #include <memory>
@@ -17,28 +18,30 @@ namespace nw {
 
 class RunOutput {
   public:
-    // Throws SetupError if a file cannot be made, or is not what the saved run has left.
+    // Throws SetupError if a file cannot be made, or differs from the file that the saved run has
+    // left.
     RunOutput(const RunPlan& plan, RankGroup& ranks);
 
     OutputWriter& writer() noexcept { return writer_; }
 
-    // Collective, as SyncOutput has it (engine/engines.hpp).
+    // Collective. Implements SyncOutput (engine/engines.hpp).
     OutputPosition sync();
-    // What stands in the tables behind the position that the run goes on from goes.
+    // On a restart: removes the rows behind the position of the checkpoint from the tables.
     void begin();
-    // Collective, when the run is over: all rows are in the tables, at their ends the first rank's `last`, and
-    // those on the disk.
+    // Collective, at the end of the run. Ensures: all rows are in the tables, followed by the first
+    // rank's `last`, and the tables are on the disk.
     void finish(const std::vector<OutputRow>& last);
-    // The kinds of the tables' columns; empty where there are no tables, as on all ranks but the first.
+    // The kinds of the tables' columns. Empty if this rank has no tables, as on all ranks except
+    // the first.
     ColumnKinds column_kinds() const;
 
   private:
-    // All that was handed over goes to the tables.
+    // Writes all rows that were handed over to the tables.
     void collect();
 
     RankGroup& ranks_;
-    std::optional<RowSpool> spool_;      // without one, rows go to the tables at once
-    std::unique_ptr<CsvTables> tables_;  // null: another rank's, or there is no output
+    std::optional<RowSpool> spool_;      // none: rows go directly to the tables
+    std::unique_ptr<CsvTables> tables_;  // null: on another rank, or there is no output
     OutputWriter writer_;
 };
 

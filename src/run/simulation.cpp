@@ -28,7 +28,7 @@
 namespace nw {
 namespace {
 
-// Unless told otherwise, a run takes at most this share of the memory that is free when it starts.
+// By default, a run takes at most this share of the memory that is free when it starts.
 constexpr double memory_share_default = 0.8;
 
 }  // namespace
@@ -89,8 +89,8 @@ void check_ranks(const RunPlan& plan) {
                                  plan.config.restart_from ? "" : ", or a smaller --lps-per-group"));
 }
 
-// Segments from the region, or from libc where the address space is limited (ulimit -v) so that a group
-// would have less than it may well come to take.
+// Segments come from the region. They come from libc if the address space is so limited (ulimit -v)
+// that a group would have less than slot_bytes_min, which it may need.
 std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
                                           std::vector<std::string>& notices) {
     const Config& config = plan.config;
@@ -114,7 +114,8 @@ std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
     return std::make_unique<MemorySource>(os, MemoryMode::libc, groups, config.huge_pages);
 }
 
-// A group keeps its addresses when it moves to another rank: all ranks must have the same ones for it. Collective.
+// Whether all ranks have the same addresses for each group. A group keeps its addresses when it
+// moves to another rank. Collective.
 bool have_same_addresses(RankGroup& ranks, const MemorySource& memory) {
     const Region* region = memory.region();
     const std::string own = region == nullptr
@@ -125,7 +126,7 @@ bool have_same_addresses(RankGroup& ranks, const MemorySource& memory) {
                                        [&](const std::string& theirs) { return theirs == own; });
 }
 
-// Whether memory and libraries are where a saved run needs them.
+// Checks that memory and libraries are at the addresses that a saved run needs.
 void check_saving(const Setup& setup, const Config& config, const MemorySource& memory,
                   std::vector<std::string>& notices) {
     const SavedRun* saved = config.restart_from.get();
@@ -160,17 +161,17 @@ void check_saving(const Setup& setup, const Config& config, const MemorySource& 
     check_modules(*saved, config.save.modules);
 }
 
-// What the program's and libraries' own destructors would do with memory that has been rolled back under
-// them, nobody knows. So they are left out, but for what was printed.
+// The destructors of the program and of libraries would use memory that has been rolled back, with
+// undefined results. So they are skipped; only the printed output is flushed.
 void end_without_destructors(int exit_code, void*) {
     std::cout.flush();
     std::fflush(nullptr);
     ::_exit(exit_code);
 }
 
-// When the run is over, however it ends: libraries that were first used in a handler point into memory
-// of LPs, and would read or free it when they take themselves down. They are named, and the program ends
-// without their destructors.
+// At the end of the run, whether it succeeded or not, finds libraries that point into memory of
+// LPs, because they were first used in a handler. Their destructors would read or free this memory.
+// The libraries are named in notices, and the program ends without destructors.
 class LookForPointers {
   public:
     LookForPointers(MemorySource& memory, std::vector<std::string>& notices)
@@ -179,7 +180,8 @@ class LookForPointers {
         if (memory_.region() == nullptr) return;
         const std::vector<PointersFromOutside> all = look_.found();
         if (all.empty()) return;
-        // What is still there its holder may read, and the program's own variables are the model's affair.
+        // Memory that stays may be read by the holder of a pointer. Pointers in the program's own
+        // variables are the model's responsibility.
         const bool stays = memory_.keeps_contents();
         if (!stays) {
             memory_.keep_mapped();
@@ -202,7 +204,7 @@ class LookForPointers {
     const OutsideLook look_{memory_.os()};
 };
 
-// It is likely to name a figure of a class that the model no longer has.
+// Such a measure probably names a figure of a class that the model no longer has.
 void note_measures_of_none(RunResult& result) {
     for (std::size_t i = 0; i < result.measures.size(); ++i)
         if (result.measures.figures(i).lps == 0)
@@ -232,13 +234,13 @@ std::uint64_t memory_cap_of(const Config& config, Os& os) {
                                       static_cast<double>(os.memory().available));
 }
 
-// In this rank; 0: as many as it has cores.
+// The number of workers of this rank; 0: one per core.
 std::uint32_t workers_of(const Setup& setup, const Config& config) {
     if (config.engine == EngineKind::sequential) return 1;
     return config.workers == 0 && setup.bound_to_process ? 1 : config.workers;
 }
 
-// What the configuration cannot have in full.
+// Reports the parts of the configuration that could not be fulfilled.
 void add_notices(RunResult& result, const Setup& setup, const Config& config,
                  std::uint64_t memory_cap, std::size_t cpus) {
     if (setup.bound_to_process && config.workers == 0 && config.engine != EngineKind::sequential &&
@@ -272,7 +274,7 @@ Simulation::Simulation(const Setup& setup, const Config& config, RankGroup& rank
 
 namespace {
 
-// What was counted by slots, with names.
+// Adds names to the figures that were counted by slots, for the report.
 void report_kinds(const LpKinds& kinds, const std::vector<StateKeepingRules>& state_keeping,
                   RunResult& result) {
     std::vector<KindReport> reports;
@@ -366,7 +368,7 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
     run_engine(run);
     if (config_.restart_from && ranks_.is_first())
         result.measures.intervals() += config_.restart_from->intervals;
-    // Ranks are interrupted together.
+    // All ranks are interrupted together.
     const bool is_measured = result.reason != EndReason::interrupted && !setup_.measures.empty();
     if (is_measured)
         result.measures.gather(ranks_, result.end_time);

@@ -1,6 +1,6 @@
-// Runs a model to its end with the engine the configuration asks for. The one door from src/main
-// into the engines. In steps, so that several ranks can agree between them: what is wrong with the plan
-// is found by all, and said by one.
+// Runs a model to its end with the configured engine. src/main uses the engines only through this
+// class. A run consists of several steps, so that the ranks can agree between them: all ranks find
+// an error in the plan, and one rank reports it.
 #pragma once
 
 #include <atomic>
@@ -22,17 +22,17 @@ namespace nw {
 
 class Simulation {
   public:
-    // Collective: the ranks learn where their workers run. What is handed in outlives this.
-    // Requires: a setup and a configuration that go together (options/setup_rules.hpp).
+    // Collective: the ranks learn where their workers run. Requires: the arguments outlive this;
+    // setup and configuration are consistent (options/setup_rules.hpp).
     Simulation(const Setup& setup, const Config& config, RankGroup& ranks);
 
-    // Not collective, but with the same outcome on all ranks. Throws SetupError where there are too many
-    // ranks, workers or groups.
+    // Not collective, but with the same outcome on all ranks. Throws SetupError if there are too
+    // many ranks, workers or groups.
     void plan();
 
-    // Collective; what the first returns is the result of all. Throws SetupError (2), ModelError (3),
-    // MachineError (4), InternalError (1). `stop_signal` becomes SIGINT or SIGTERM when the user wants
-    // an orderly end. Requires: plan() was called.
+    // Collective. The first rank returns the result of all ranks. Throws SetupError (exit code 2),
+    // ModelError (3), MachineError (4), InternalError (1). `stop_signal` becomes SIGINT or SIGTERM
+    // when the user requests an orderly end. Requires: plan() was called.
     RunResult run(Model& model, LiveProgress& progress, const std::atomic<int>& stop_signal);
 
   private:
@@ -48,7 +48,7 @@ class Simulation {
     std::optional<RunPlan> plan_;
 };
 
-// All of it, in this process alone.
+// Performs all steps, in this process alone.
 RunResult simulate(Model& model, const Setup& setup, const Config& config, LiveProgress& progress,
                    const std::atomic<int>& stop_signal);
 

@@ -1,4 +1,4 @@
-// What the descriptions of figures are made of (stats/run_result.hpp), beside FigureInfo.
+// Types that describe figures (stats/run_result.hpp), in addition to FigureInfo.
 #pragma once
 
 #include <string>
@@ -7,28 +7,29 @@
 
 namespace nw {
 
-// What becomes of a figure of which several workers or ranks have one. Types, so that a visitor has an
-// overload for each.
+// How the values of a figure from several workers or ranks are combined. These are types, so that a
+// visitor can have one overload for each.
 namespace combine {
-struct First {};     // equal everywhere, or of interest on the first rank only
-struct Sum {};       // by +=
-struct SumOfAll {};  // the same, but missing if one has none
-struct Most {};      // the largest
-struct Append {};    // one rank's rows behind those of the rank before
-struct Once {};      // texts: what all ranks say stands there once
+struct First {};     // equal on all ranks, or only the first rank's is shown
+struct Sum {};       // added with +=
+struct SumOfAll {};  // as Sum, but without a value if one rank has none
+struct Most {};      // the maximum
+struct Append {};    // rows of the ranks, in the order of the ranks
+struct Once {};      // texts; a text that several ranks have is kept once
 }  // namespace combine
 
-// In the place of FigureInfo: of no interest but for what ranks tell each other.
+// Used instead of FigureInfo for a figure that ranks only exchange; it is not listed anywhere.
 struct Unlisted {};
 
-// As the statistics' page calls it: "mpi.bytes_sent".
+// The name in the reference page of the statistics, as in "mpi.bytes_sent".
 inline std::string full_name(const FigureInfo& info) {
     std::string name(info.section);
     if (!name.empty()) name += '.';
     return name += info.name;
 }
 
-// A figure of several numbers, with their names: value.visit(member) calls member(name, number) for each.
+// A figure that consists of several named numbers: value.visit(member) calls member(name, number)
+// for each of them.
 template <class T>
 concept has_members = requires(const T& value) {
     value.visit([](const char*, const auto&) {});

@@ -29,7 +29,7 @@ std::string reason_of(Status status) {
 }  // namespace
 
 std::vector<std::string> hardware_notices(const HardwareCounts& counts) {
-    std::map<std::string, std::string> names;  // by reason
+    std::map<std::string, std::string> names;  // key: the reason
     for (std::size_t i = 0; i < hardware_counter_count; ++i) {
         if (counts.refused[i] == 0) continue;
         std::string& list = names[reason_of(counts.refused[i])];

@@ -1,4 +1,4 @@
-// What --hardware-counters counts, as the statistics have it.
+// The figures of --hardware-counters in the statistics.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace nw {
 
 // clang-format off
-// By HardwareCounter.
+// Indexed by HardwareCounter.
 inline constexpr FigureInfo hardware_table[] = {
     {"instructions", "instructions", "hardware", "instructions that the workers executed in their event loops, counted by the processor with --hardware-counters, as are the figures below; null: not counted, and a notice gives the reason"},
     {"cycles", "cycles", "hardware", "processor cycles of the workers' event loops"},
@@ -25,7 +25,7 @@ inline constexpr FigureInfo hardware_table[] = {
 // clang-format on
 static_assert(std::size(hardware_table) == hardware_counter_count);
 
-// A line for each reason why some are not counted.
+// Returns one line for each reason why some figures are not counted.
 std::vector<std::string> hardware_notices(const HardwareCounts& counts);
 
 }  // namespace nw

@@ -1,4 +1,4 @@
-// What is known of a run while it goes on, and how it speaks to its user.
+// The state of a run while it is under way, and the messages of the run to its user.
 #pragma once
 
 #include <atomic>
@@ -10,26 +10,26 @@
 
 namespace nw {
 
-// What a long run tells while it runs. Written by the engine at GVT rounds (sequential: every few
-// thousand events), read by the progress line at any time.
+// Progress of a run. The engine writes it at GVT rounds (the sequential engine every few thousand
+// events). The thread of the progress line reads it at any time.
 struct LiveProgress {
     std::atomic<double> gvt{0};
     std::atomic<std::uint64_t> committed_events{0};
     std::atomic<std::uint64_t> executed_events{0};
     std::atomic<std::uint64_t> groups_moved{0};
 
-    // False while the run is set up. What stands above when it becomes true is where the run begins: a
-    // run that was restarted has a GVT then.
+    // False during set-up. When it becomes true, the members above describe the start of the run; a
+    // restarted run begins with a GVT above 0.
     std::atomic<bool> begun{false};
     Stopwatch since_begin;
-    // Thread: the one that writes what stands above.
+    // Thread: the thread that writes the members above.
     void begin(double first_gvt) {
         gvt.store(first_gvt, std::memory_order_relaxed);
         since_begin = {};
         begun.store(true, std::memory_order_release);
     }
-    // Words for a phase that may last long and in which nothing reads a request to stop: on_end(), and the writing of the
-    // results. Null in other phases.
+    // Describes a long phase in which no thread reads a request to stop: on_end(), or the writing
+    // of the results. Null in other phases.
     std::atomic<const char*> unstoppable{nullptr};
     class Unstoppable {
       public:
@@ -44,21 +44,21 @@ struct LiveProgress {
         LiveProgress& live_;
     };
 
-    // Called by any thread of the run, rarely, with one line that the user should see while it goes
-    // on. May be empty. Set before the run.
+    // Called rarely, by any thread of the run, with one line for the user. May be empty. Set before
+    // the run.
     std::function<void(const std::string&)> warn;
 
-    // Called when the run has failed on this rank of several, in the handler of the exception and before
-    // anything is taken down: other ranks are still running, and to take a transport or memory down
-    // beside them may never end. Need not return. May be empty. Set before the run.
+    // Called if the run has failed on one of several ranks: in the handler of the exception, before
+    // any object is destroyed. Other ranks are still running, so destroying the transport or memory
+    // might block forever. Need not return. May be empty. Set before the run.
     std::function<void()> failed;
 
-    // Called before the run begins with a line for each rank: where its workers will run. May be empty.
-    // Set before the run.
+    // Called before the run begins with one line for each rank: where its workers will run. May be
+    // empty. Set before the run.
     std::function<void(const std::string&)> announce;
 
-    // How often the user has asked where the run's pages are. While the engine watches placement it
-    // answers, by warn().
+    // Counts the user's requests to report where the run's pages are. While placement_watched is
+    // true, the engine answers them through warn().
     std::atomic<std::uint32_t> placement_requests{0};
     std::atomic<bool> placement_watched{false};
 };

@@ -8,7 +8,7 @@ namespace nw {
 namespace {
 
 constexpr std::chrono::milliseconds interval{100};
-// A walk over very many groups takes milliseconds: less often then.
+// Measuring more groups than this takes milliseconds, so it is done less often.
 constexpr std::size_t many_groups = 10'000;
 constexpr std::chrono::milliseconds interval_of_many{1000};
 
@@ -38,7 +38,7 @@ void MemoryLook::look(Clock::time_point now, const std::vector<Group*>& groups,
     }
     kinds.snapshots = snapshot_bytes;
     kinds.mail_rings = ring_bytes;
-    // Saved states are counted in whole chunks, as all of the engine's heaps is.
+    // The engine's heaps count whole chunks; so does the size of the saved states.
     kinds.events = engine - std::min(engine, kinds.history + kinds.snapshots + records);
     if (kinds.sum() >= largest_.sum()) largest_ = kinds;
 }

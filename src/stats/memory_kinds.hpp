@@ -1,9 +1,9 @@
-// What a run's memory is for, by kind. Each worker looks at its own groups now and then, and keeps
-// the look at which it had most; what is reported are the sums of these, an upper estimate of the
-// most that there was at a time.
+// The memory of a run by kind. Each worker measures its groups from time to time, and keeps the
+// measurement with the largest sum. The report adds these over the workers: an upper estimate of
+// the maximum at any one time.
 //
-// Looks, and not counters: kinds are wanted to see where memory went, and the hot path should not
-// count for that.
+// The memory is measured and not counted continuously, so that the hot path has no counters only
+// for this report.
 #pragma once
 
 #include <chrono>
@@ -16,11 +16,11 @@ struct Group;
 
 // In bytes.
 struct MemoryKinds {
-    std::uint64_t state = 0;      // blocks of LPs' heaps
-    std::uint64_t events = 0;     // and what else the engine keeps with them: sent records, output
-    std::uint64_t history = 0;    // rings of history entries
-    std::uint64_t snapshots = 0;  // saved states of every kind
-    std::uint64_t bottom_halves = 0;  // pages that were touched
+    std::uint64_t state = 0;          // blocks of LPs' heaps
+    std::uint64_t events = 0;         // events, their sent records and output rows
+    std::uint64_t history = 0;        // rings of history entries
+    std::uint64_t snapshots = 0;      // saved states of every kind
+    std::uint64_t bottom_halves = 0;  // only pages that were touched
     std::uint64_t mail_rings = 0;
 
     std::uint64_t sum() const noexcept {
@@ -39,15 +39,15 @@ struct MemoryKinds {
     }
 };
 
-// One worker's. Thread: the worker.
+// The measurements of one worker. Thread: the worker's.
 class MemoryLook {
   public:
     using Clock = std::chrono::steady_clock;
 
     bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
 
-    // `snapshot_bytes`: of all saved states of these groups. `ring_bytes`: of the rings to the worker. Cost: some loads
-    // for each group.
+    // Measures the groups. `snapshot_bytes`: all saved states of these groups. `ring_bytes`: the
+    // mail rings to this worker. Cost: some loads per group.
     void look(Clock::time_point now, const std::vector<Group*>& groups,
               std::uint64_t snapshot_bytes, std::uint64_t ring_bytes) noexcept;
 

@@ -1,5 +1,5 @@
-// What a run tells of nodes and memory: where pages lay, what was moved, and what the memory was
-// for. Filled by the engine, read by the report and the statistics.
+// The results of a run that concern nodes and memory: placement of pages, migrations, and memory by
+// kind. The engine writes them; the report and the statistics read them.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace nw {
 
-// A look at placement during the run.
+// The placement at one moment of the run.
 struct PlacementSample {
-    double seconds = 0;              // since the event loop began
-    std::uint64_t groups_moved = 0;  // since then
+    double seconds = 0;              // since the start of the event loop
+    std::uint64_t groups_moved = 0;  // since then, as are the next two
     std::uint64_t pages_moved = 0;
-    std::uint64_t passes = 0;  // of the daemon's threads, since then
+    std::uint64_t passes = 0;  // of all threads of the daemon
     double remote_page_share = 0;
 
     template <class Visitor>
@@ -33,20 +33,21 @@ struct PlacementSample {
 };
 
 struct PagemigdReport {
-    std::uint32_t threads = 0;  // 0: there was no daemon
+    std::uint32_t threads = 0;  // 0: no daemon
     double period_seconds = 0;
     MigrationFigures figures;
 };
 
 struct NumaReport {
     std::vector<NodeInfo> nodes;
-    std::optional<Placement> placement;         // at the end; none: nobody asked the kernel
+    std::optional<Placement> placement;         // at the end; empty: not measured
     std::optional<std::uint64_t> pages_shared;  // pages that belong to more than one group
     std::vector<PlacementSample> history;
-    std::string
-        placed;  // what the policy went by and did, in words; empty: nothing out of the ordinary
+    // Describes which facts the placement policy used and what it did. Empty if the policy has
+    // nothing to report.
+    std::string placed;
     PagemigdReport pagemigd;
-    MemoryKinds memory;  // sums over workers
+    MemoryKinds memory;  // summed over the workers
 };
 
 }  // namespace nw

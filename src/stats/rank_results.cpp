@@ -14,7 +14,7 @@
 namespace nw {
 namespace {
 
-// --- What the packing of values does not know -----------------------------------------------------
+// --- Packing of types that Packer does not support -----------------------------------------------
 
 template <class Part, class T>
 void pack(Part& part, T& value) {
@@ -44,7 +44,7 @@ void pack(Unpacker& part, std::optional<Placement>& placement) {
     if (placed) pack_placement(part, placement.emplace());
 }
 
-// --- How two ranks' become one --------------------------------------------------------------------
+// --- Combining the values of two ranks -----------------------------------------------------------
 
 template <class T>
 void add(T& sum, const T& other) {
@@ -82,9 +82,9 @@ void add(std::optional<T>& sum, const std::optional<T>& other) {
         sum = other;
 }
 
-// --- The visitors ---------------------------------------------------------------------------------
+// --- The visitors --------------------------------------------------------------------------------
 
-// (The trace stays where it is: write_trace() fetches it.)
+// Packs the figures of this rank. The trace is not included: write_trace() sends it.
 struct Send {
     Packer& part;
 
@@ -92,7 +92,7 @@ struct Send {
     void operator()(const auto&, auto, const auto& figure) { pack(part, figure); }
 };
 
-// Takes what rank `rank` has packed.
+// Unpacks the figures of rank `rank` and combines them with the result.
 struct Receive {
     Unpacker& part;
     std::uint32_t rank;
@@ -158,7 +158,7 @@ void gather_results(RankGroup& ranks, RunResult& result) {
         Unpacker part(bytes);
         visit_figures(Receive{part, r}, result);
     }
-    NW_CHECK(result.messages_left == 0);  // everything that was sent was received
+    NW_CHECK(result.messages_left == 0);  // all messages that were sent were received
 }
 
 }  // namespace nw

@@ -1,4 +1,4 @@
-// What the ranks know of a run, brought together on the first: sums, maxima, and a row a worker.
+// Gathers the results of all ranks on the first rank: sums, maxima, and one row per worker.
 #pragma once
 
 #include "net/rank_group.hpp"
@@ -6,9 +6,10 @@
 
 namespace nw {
 
-// Collective, after the run. `result` holds this rank's part; on the first rank it becomes that of all.
-// What is equal everywhere (end, reason, numbers of LPs and groups) is left as it is, and so is what
-// belongs to one host (its table of nodes, the history of placement): the first rank's is shown.
+// Collective, after the run. `result` contains this rank's part; on the first rank it becomes the
+// result of all ranks. Figures that are equal on all ranks (end, reason, numbers of LPs and groups)
+// and figures about one host (its table of nodes, the history of placement) remain those of the
+// first rank.
 void gather_results(RankGroup& ranks, RunResult& result);
 
 }  // namespace nw

@@ -32,14 +32,15 @@ void end_history(std::vector<RunSample>& samples, RunSample last) {
         last.resident_bytes = samples.back().resident_bytes;
         last.window = samples.back().window;
     }
-    // Samples have another clock, and may have been taken while the last commits were under way.
+    // Samples use another clock, and may have been taken during the last commits. Remove samples
+    // that are not older than the final totals.
     while (!samples.empty() && samples.back().seconds >= last.seconds) samples.pop_back();
     samples.push_back(last);
 }
 
 void keep_worst(std::vector<RolledBackLp>& lps, const RolledBackLp& lp) {
     constexpr std::size_t lps_max = 16;
-    // Among equals by number, so that runs that are alike say the same.
+    // LPs with equal counts are ordered by number, so that equal runs have equal lists.
     const auto worse = [](const RolledBackLp& a, const RolledBackLp& b) {
         return std::tie(b.rolled_back_events, a.lp) < std::tie(a.rolled_back_events, b.lp);
     };

@@ -1,10 +1,10 @@
-// How a run went: totals over time, and where LPs were rolled back. For the statistics, from which
-// `jobs/run report` draws its curves.
+// The course of a run: totals over time, and the LPs that were rolled back most often. Part of the
+// statistics; `jobs/run report` draws its curves from it.
 //
-// Samples are taken where the totals are known anyhow: Time Warp at the results of GVT rounds (which
-// are sums over all ranks, at one cut), the other engines between two batches of events.
+// Samples are taken where the totals are known anyway: Time Warp takes them at the results of GVT
+// rounds (sums over all ranks at one cut), the other engines between two batches of events.
 //
-// Thread: one; whoever takes the samples.
+// Thread: one, the thread that takes the samples.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@
 
 namespace nw {
 
-// Totals since the run began, over all ranks. committed ≤ executed − rolled_back: the rest is
-// ahead of GVT.
+// Totals since the start of the run, over all ranks. committed ≤ executed − rolled_back; the
+// difference is the number of uncommitted events beyond GVT.
 struct RunSample {
     double seconds = 0;
     VirtualTime gvt = 0;
@@ -26,7 +26,7 @@ struct RunSample {
     std::uint64_t executed_events = 0;
     std::uint64_t rolled_back_events = 0;
     std::uint64_t gvt_rounds = 0;
-    std::uint64_t resident_bytes = 0;  // now; 0: nobody looked
+    std::uint64_t resident_bytes = 0;  // at this moment; 0: not measured
     VirtualTime window = time_infinity;
 
     template <class Visitor>
@@ -42,13 +42,14 @@ struct RunSample {
     }
 };
 
-// What is kept of a run's history when it is saved.
+// The part of a run's history that a checkpoint contains.
 struct SavedHistory {
     std::vector<RunSample> samples;
     double interval_seconds = 0;
 };
 
-// A run is in one piece for each process (or set of ranks) that has gone on with it. Totals: where it begins.
+// A piece of a run: the part that one process (or set of ranks) has executed; each restart begins a
+// new piece. The totals are those at the beginning of the piece.
 struct RunPiece {
     double seconds = 0;
     VirtualTime gvt = 0;
@@ -57,7 +58,7 @@ struct RunPiece {
     std::uint64_t rolled_back_events = 0;
     std::uint64_t gvt_rounds = 0;
     std::uint32_t ranks = 0;
-    std::uint32_t workers = 0;  // in each rank
+    std::uint32_t workers = 0;  // per rank
 
     template <class Visitor>
     void visit(Visitor&& member) const {
@@ -76,14 +77,14 @@ class RunHistory {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // The event loop begins now. A run that goes on from another has that one's totals and seconds, and
-    // what is known of its history.
+    // Starts the clock at the start of the event loop. If the run continues an earlier one, `first`
+    // has that run's totals and seconds, and `earlier` its history.
     void begin(Clock::time_point now, const RunSample& first = {},
                const SavedHistory* earlier = nullptr);
 
     bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
-    // `sample` has what was done since begin(); its seconds are filled in. Requires: begin() was called,
-    // or nothing of its time is of interest.
+    // `sample` has the totals since begin(); add() adds those of `first` and sets the seconds.
+    // Requires: begin() was called, unless the samples' times are not used.
     void add(Clock::time_point now, RunSample sample);
 
     const std::vector<RunSample>& samples() const noexcept { return samples_.samples(); }
@@ -98,14 +99,15 @@ class RunHistory {
     SampleHistory<RunSample> samples_{0.1};
 };
 
-// Puts what the run came to behind its samples. What `last` does not know it has from them.
+// Appends the final totals to the samples. Members that `last` lacks are copied from the last
+// sample.
 void end_history(std::vector<RunSample>& samples, RunSample last);
 
-// An LP that was rolled back often.
+// An LP that was rolled back often, and the worker that owns it at the end.
 struct RolledBackLp {
     std::uint64_t rolled_back_events = 0;
     std::uint32_t lp = 0;
-    std::uint32_t rank = 0;  // and worker: where it is at the end
+    std::uint32_t rank = 0;
     std::uint32_t worker = 0;
 
     template <class Visitor>
@@ -117,7 +119,7 @@ struct RolledBackLp {
     }
 };
 
-// The same, as the statistics have it.
+// An LP as it appears in the statistics.
 struct RolledBackReport {
     RolledBackLp lp;
     std::string name;  // "host 17"
@@ -129,7 +131,7 @@ struct RolledBackReport {
     }
 };
 
-// Keeps the worst few, worst first.
+// Inserts the LP. The list keeps the 16 LPs with the most rolled-back events, in descending order.
 void keep_worst(std::vector<RolledBackLp>& lps, const RolledBackLp& lp);
 
 }  // namespace nw

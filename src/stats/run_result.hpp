@@ -1,5 +1,6 @@
-// What is known of a run when it is over, and the one description of its figures: what ranks tell each
-// other, the statistics, their page in docs/reference and the list of --verbose are visitors of it.
+// The results of a run, and the only description of its figures. Visitors of this description
+// exchange the figures between ranks, and write the statistics, their page in docs/reference and
+// the list of --verbose.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct WorkerReport {
     std::uint32_t rank = 0;
     Counters counters;
     double busy_seconds = 0;    // CPU time of the worker's thread
-    double asleep_seconds = 0;  // having nothing to do
+    double asleep_seconds = 0;  // time without work
     int core = -1;              // -1: not pinned
     int node = -1;
     std::uint64_t lps = 0;
@@ -47,27 +48,27 @@ struct WorkerReport {
     }
 };
 
-// What was done for --checkpoint, and what a run with --restart has gone on from.
+// The checkpoints of a run (--checkpoint), and the checkpoint that it has continued (--restart).
 struct SavingReport {
-    std::uint64_t written = 0;                // times the run was saved
-    std::uint64_t bytes = 0;                  // of the last time, on all ranks
-    double seconds = 0;                       // that nobody executed meanwhile, all together
-    std::optional<VirtualTime> saved_at;      // GVT of the last time
-    std::optional<VirtualTime> restarted_at;  // GVT
-    std::vector<RunPiece> pieces;             // the last is this process's
+    std::uint64_t written = 0;                // number of checkpoints
+    std::uint64_t bytes = 0;                  // of the last checkpoint, on all ranks
+    double seconds = 0;                       // total time in which no worker executed events
+    std::optional<VirtualTime> saved_at;      // GVT of the last checkpoint
+    std::optional<VirtualTime> restarted_at;  // GVT of the checkpoint
+    std::vector<RunPiece> pieces;             // the last one belongs to this process
 };
 
-// What was done to move groups between ranks.
+// The moves of groups between ranks.
 struct BalanceReport {
     std::uint64_t pauses = 0;
-    double seconds = 0;  // that nobody executed meanwhile
+    double seconds = 0;  // total time in which no worker executed events
 };
 
-// Events of one type for LPs of one kind, and what is counted of them (since a --restart).
+// Events of one type at LPs of one kind, and their figures (since a --restart).
 struct EventReport {
     std::string kind;
     std::string event;
-    std::optional<EventType> type;  // none: those that the kind does not declare
+    std::optional<EventType> type;  // empty: all types that the kind does not declare
     EventFigures figures;
 
     template <class Visitor>
@@ -112,8 +113,8 @@ enum class EndReason : std::uint8_t { until, no_events, all_can_end, interrupted
 struct RunResult {
     Digest digest;
     EndReason reason = EndReason::until;
-    int signal = 0;            // with EndReason::interrupted: SIGINT or SIGTERM
-    VirtualTime until = 0;     // what was asked for
+    int signal = 0;            // with EndReason::interrupted: the received signal
+    VirtualTime until = 0;     // the requested end time
     VirtualTime end_time = 0;  // final GVT, at most `until`
     Rollback rollback = Rollback::snapshot;
     bool commits_late = false;  // no event is safe: RunPlan::commits_late()
@@ -122,36 +123,37 @@ struct RunResult {
     std::uint32_t groups = 0;
     std::uint32_t lps_per_group = 0;
     std::uint32_t nodes = 1;
-    double wall_seconds = 0;         // the event loop alone; likewise of the whole run
-    double wall_seconds_before = 0;  // of those, what earlier processes took: with --restart
+    double wall_seconds = 0;         // the event loop of the whole run
+    double wall_seconds_before = 0;  // the part of earlier processes (--restart)
     double setup_seconds = 0;
     std::uint64_t resident_peak_bytes = 0;
     std::uint64_t segments_bytes = 0;
     NumaReport numa;
-    SavingReport saving;             // the first rank's
-    BalanceReport balance;           // the same
-    std::int64_t messages_left = 0;  // sent less received, of this rank; 0 over all
-    MeasureSums measures;            // of all ranks on the first; nothing was added: interrupted
-    ColumnKinds column_kinds;        // of the tables of output; the first rank's
-    Counters totals;                 // of the whole run: with what was done before it was saved
-    WorkerFigures of_workers;        // of this process, over its workers
-    HardwareCounts hardware;         // of this process's event loops; with --hardware-counters
-    std::vector<RunSample> history;  // over all ranks, taken by the first
-    // Events and anti-messages from rank to rank; one row, its own, before the results are gathered, and
-    // none with one rank.
+    SavingReport saving;             // on the first rank
+    BalanceReport balance;           // on the first rank
+    std::int64_t messages_left = 0;  // sent minus received, of this rank; 0 in total
+    MeasureSums measures;            // of all ranks, on the first; no values if interrupted
+    ColumnKinds column_kinds;        // of the output tables; on the first rank
+    Counters totals;                 // of the whole run, also of earlier processes
+    WorkerFigures of_workers;        // sum over the workers of this process
+    HardwareCounts hardware;         // of this process's event loops (--hardware-counters)
+    std::vector<RunSample> history;  // over all ranks; the first rank takes the samples
+    // Events and anti-messages from rank to rank. Before the results are gathered it has one row,
+    // of this rank. Empty with one rank.
     std::vector<std::vector<std::uint64_t>> communication;
-    std::vector<EventReport>
-        event_types;                // where the model has kinds of LPs or declares its events
-    std::vector<KindReport> kinds;  // where it has kinds of LPs
+    // Empty if the model has neither kinds of LPs nor declared events.
+    std::vector<EventReport> event_types;
+    std::vector<KindReport> kinds;  // empty if the model has no kinds of LPs
     std::vector<std::uint64_t> state_bytes_by_kind;
     std::vector<WorkerReport> workers;
-    std::vector<RolledBackLp> most_rolled_back_lps;  // the worst LPs, worst first
-    std::vector<RolledBackReport> most_rolled_back;  // the same
-    std::vector<NamedTrack> trace;                   // with Config::trace: what this rank has
-    std::vector<std::string> notices;                // one line each: what fell back and why
+    std::vector<RolledBackLp> most_rolled_back_lps;  // in descending order
+    std::vector<RolledBackReport> most_rolled_back;  // the same LPs
+    std::vector<NamedTrack> trace;                   // with Config::trace: the tracks of this rank
+    std::vector<std::string> notices;                // one line each: fallbacks and their reasons
 };
 
-// Requires: the run was interrupted. Some of the events at its end time are final, and others are not.
+// Adds a notice. Requires: the run was interrupted, and some of the events at its end time are
+// final and others are not.
 inline void note_split_time(RunResult& result) {
     result.notices.push_back(
         "the run was stopped before all events of one virtual time were executed; its digest "
@@ -159,8 +161,9 @@ inline void note_split_time(RunResult& result) {
         "delay)");
 }
 
-// Each figure of a result: visit(FigureInfo or Unlisted, how ranks combine it, the figure). What else the
-// statistics have is made from several figures or from options (results/statistics.cpp).
+// Visits each figure of a result: visit(FigureInfo or Unlisted, how ranks combine it, the figure).
+// The statistics contain further values, which are computed from several figures or from options
+// (results/statistics.cpp).
 template <class Visitor, class Result>
 void visit_figures(Visitor&& visit, Result& result) {
     using namespace combine;

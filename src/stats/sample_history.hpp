@@ -1,5 +1,5 @@
-// Samples of a run of any length, in bounded memory: when it is full, every second one goes and the
-// interval doubles. So a run of a second and one of a week have the same shape.
+// Samples of a run of any length in bounded memory. When the memory is full, every second sample is
+// removed and the interval is doubled. So the samples are evenly spaced over a run of any length.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace nw {
 
-// Sample: copyable, with the `seconds` at which it was taken.
+// Sample: copyable, with a member `seconds`, the time of the sample.
 template <class Sample>
 class SampleHistory {
   public:
@@ -17,13 +17,13 @@ class SampleHistory {
     // Requires: interval_seconds > 0.
     explicit SampleHistory(double interval_seconds) : interval_seconds_(interval_seconds) {}
 
-    // Where an earlier history left off.
+    // Continues an earlier history.
     void resume(std::vector<Sample> samples, double interval_seconds) {
         samples_ = std::move(samples);
         interval_seconds_ = interval_seconds;
     }
 
-    // Whether a sample at this time is wanted. Times never fall.
+    // True if a sample is due at this time. Requires: times do not decrease.
     bool is_due(double seconds) const noexcept { return seconds >= next_seconds_; }
 
     void add(const Sample& sample) {

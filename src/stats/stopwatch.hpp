@@ -11,11 +11,11 @@ class Stopwatch {
     double wall_seconds() const noexcept {
         return std::chrono::duration<double>(Clock::now() - wall_).count();
     }
-    // How much later this was started.
+    // The time from the start of `earlier` to the start of this object.
     double seconds_after(const Stopwatch& earlier) const noexcept {
         return std::chrono::duration<double>(wall_ - earlier.wall_).count();
     }
-    // Requires: called on the thread that made it.
+    // Requires: called on the thread that created the object.
     double thread_cpu_seconds() const noexcept { return thread_cpu() - cpu_; }
 
   private:

@@ -5,13 +5,13 @@
 namespace nw {
 namespace {
 
-// Some 100 MB of JSON: Perfetto and chrome://tracing take several times as much memory to show it,
-// and a browser's tab has a few GB.
+// About 100 MB of JSON. Perfetto and chrome://tracing need several times as much memory to show it,
+// and a tab of a browser has some GB.
 constexpr std::size_t spans_max_of_run = std::size_t{1} << 20;
 constexpr std::size_t spans_max_of_track = std::size_t{1} << 18;  // 8 MiB
 constexpr std::size_t spans_min_of_track = std::size_t{1} << 13;
 
-// What says which event it is stays by itself, and lies within others.
+// A span that belongs to a single event is never merged, and lies within another span.
 bool is_of_an_event(TraceKind kind) noexcept {
     return kind == TraceKind::rollback || kind == TraceKind::event;
 }
@@ -32,7 +32,8 @@ void TraceTrack::add(TraceKind kind, Clock::time_point start, Clock::time_point 
     if (!extend_last(span)) put(span);
 }
 
-// What goes may be what an earlier piece of the run has said of spans that are not there.
+// Stores the span, in the ring if the track is full. The replaced span may be a `left_out` span of
+// an earlier piece of the run; then its count is added.
 void TraceTrack::put(const TraceSpan& span) {
     if (spans_.size() < spans_max_) {
         spans_.push_back(span);
@@ -52,7 +53,8 @@ void TraceTrack::resume(const std::vector<TraceSpan>& earlier, std::int64_t befo
     }
 }
 
-// Spans within `span` have come before it, and may stand between it and the last of its kind.
+// Merges the span with the last span of its kind, if possible. Spans within `span` were added
+// before it, and may be between it and that last span.
 bool TraceTrack::extend_last(const TraceSpan& span) noexcept {
     constexpr std::size_t looked_at = 4;
     if (is_of_an_event(span.kind) || span.kind == TraceKind::round) return false;
@@ -77,14 +79,15 @@ TraceSpan* TraceTrack::from_back(std::size_t back) noexcept {
                                               : next_ + spans_max_ - ring_begin - back];
 }
 
-// What is left out is a span itself, so that nobody takes the thread for one that stood still.
+// The spans that were left out are represented by one span. Otherwise the thread would seem to be
+// idle.
 std::vector<TraceSpan> TraceTrack::spans() const {
     std::vector<TraceSpan> spans = spans_;
     if (left_out_ == 0) return spans;
     const auto at = [&](std::size_t i) { return spans.begin() + static_cast<std::ptrdiff_t>(i); };
     const std::size_t gap = spans_max_ / 2;
     std::rotate(at(gap), at(next_), spans.end());
-    const std::int64_t begin = spans[gap - 1].end_ns;  // ends rise
+    const std::int64_t begin = spans[gap - 1].end_ns;  // ends are in ascending order
     const std::int64_t end =
         std::min_element(at(gap), spans.end(), [](const TraceSpan& a, const TraceSpan& b) {
             return a.start_ns < b.start_ns;

@@ -1,5 +1,6 @@
-// What each worker counts for itself, beside Counters, and all of them together have: each a member and
-// a row of its description here, and one line where it is counted.
+// Figures that each worker counts, in addition to Counters, and that are combined over all workers.
+// A figure consists of a member, an entry in visit_worker_figures(), and a line where it is
+// counted.
 #pragma once
 
 #include <array>
@@ -13,13 +14,13 @@
 
 namespace nw {
 
-// Rollbacks by the number of events that each undid: 1, 2, 3–4, 5–8, … (bucket b: more than 2^(b-1),
-// at most 2^b).
+// Rollbacks by the number of events that each has undone: 1, 2, 3–4, 5–8, … (bucket b: more than
+// 2^(b-1), at most 2^b).
 class RollbackLengths {
   public:
     static constexpr std::size_t bucket_count = 33;
 
-    // Requires: events > 0; a history has fewer than 2^32.
+    // Requires: events > 0 and events < 2^32, which holds for every history.
     void count(std::uint64_t events) noexcept {
         ++rollbacks_[static_cast<std::size_t>(std::bit_width(events - 1))];
     }
@@ -28,7 +29,7 @@ class RollbackLengths {
         return *this;
     }
 
-    // A bucket, as the statistics have it.
+    // A bucket in the statistics.
     struct Row {
         std::uint64_t events_max = 0;
         std::uint64_t rollbacks = 0;
@@ -39,7 +40,7 @@ class RollbackLengths {
             member("rollbacks", rollbacks);
         }
     };
-    // Up to the last bucket that is not empty.
+    // Returns the buckets up to the last one that is not empty.
     std::vector<Row> rows() const {
         std::vector<Row> rows;
         for (std::size_t b = 0; b < bucket_count; ++b)
@@ -52,12 +53,12 @@ class RollbackLengths {
     std::array<std::uint64_t, bucket_count> rollbacks_{};
 };
 
-// What is counted of events of one type for LPs of one kind.
+// Figures of events of one type at LPs of one kind.
 struct EventFigures {
     std::uint64_t committed = 0;
     std::uint64_t rolled_back = 0;
-    std::uint64_t timed = 0;  // executions of which the time was taken, and that time
-    std::uint64_t nanoseconds = 0;
+    std::uint64_t timed = 0;        // number of timed executions
+    std::uint64_t nanoseconds = 0;  // their total time
 
     void count_time(std::chrono::nanoseconds taken) noexcept {
         ++timed;
@@ -79,18 +80,18 @@ inline std::vector<EventFigures>& operator+=(std::vector<EventFigures>& sum,
     return sum;
 }
 
-// One execution in so many is timed: two looks at the clock take some 40 ns.
+// One execution in this number is timed. Timing reads the clock twice and takes about 40 ns.
 inline constexpr std::uint32_t events_between_timed = 61;
 
 struct WorkerFigures {
     RollbackLengths rollback_lengths;
-    std::vector<EventFigures> events;  // by LpKinds::slot(); empty: they are not counted
+    std::vector<EventFigures> events;  // indexed by LpKinds::slot(); empty: not counted
 
     WorkerFigures& operator+=(const WorkerFigures& other);
 };
 
-// Each figure of one or more WorkerFigures: visit(FigureInfo, how workers and ranks combine it, the
-// figure in each of them).
+// Visits each figure of one or more WorkerFigures: visit(FigureInfo, how workers and ranks combine
+// it, the figure in each of them).
 template <class Visitor, class... Figures>
 void visit_worker_figures(Visitor&& visit, Figures&... figures) {
     visit(

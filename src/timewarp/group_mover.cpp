@@ -15,9 +15,9 @@
 namespace nw {
 namespace {
 
-// Until it was measured: 1 GB/s. The slowest rank's counts.
+// The initial estimate: 1 GB/s. All ranks use the largest measured value.
 constexpr double assumed_ns_per_byte = 1;
-// On their way at a time, over all ranks.
+// A batch of moves ends when its groups have this size, over all ranks.
 constexpr std::uint64_t batch_bytes = std::uint64_t{64} << 20;
 // MPI counts bytes in an int.
 constexpr std::uint64_t group_bytes_most = std::uint64_t{1} << 30;
@@ -31,11 +31,11 @@ void visit_loads(Part& part, Loads& loads) {
     part(loads.groups);
 }
 
-// What a rank says of itself.
+// The figures that each rank shares with the others.
 struct OwnLoads {
     std::string host;
-    bool has_looked = true;  // at its loads, since they last moved
-    std::uint64_t room = 0;  // bytes that may come
+    bool has_looked = true;  // loads were measured since groups last moved
+    std::uint64_t room = 0;  // bytes that the rank can receive
     double ns_per_byte = 0;
     std::vector<RankLoads::OfGroup> groups;
 };
@@ -85,7 +85,7 @@ void GroupMover::move(std::uint32_t w) {
         if (w == 0) take_batch();
     }
     if (w == 0) guarded([&] { note(); });
-    barrier_.arrive_and_wait();  // others may look at groups again, and protect what they share
+    barrier_.arrive_and_wait();  // worker 0 has called take_up_()
 }
 
 void GroupMover::plan() {
@@ -117,7 +117,7 @@ void GroupMover::take_batch() {
     parcels_.assign(moves_.size(), std::nullopt);
 }
 
-// What all ranks have to do; nothing if one of them does not know.
+// The loads of all ranks; empty if a rank has not measured its loads since groups last moved.
 std::vector<RankLoads> GroupMover::share_loads() {
     OwnLoads own{run_.ranks.host(),
                  rank_.has_looked_at_loads(),
@@ -158,7 +158,8 @@ void GroupMover::compare_addresses() {
                                    [&](const std::string& theirs) { return theirs == said[0]; });
 }
 
-// Pointers that constructors made are made anew; others must mean the same there.
+// Pointers that constructors stored are set again by the constructors on the new rank. All others
+// must mean the same there.
 bool GroupMover::may_leave(const StrayPointers& strays) const noexcept {
     const bool points_to_module = std::any_of(strays.to_module.begin(), strays.to_module.end(),
                                               [](std::uint64_t pointers) { return pointers > 0; });
@@ -185,7 +186,8 @@ void GroupMover::pack(std::uint32_t w) {
     for (std::size_t i = 0; i < own.size(); ++i) parcels_[own[i]] = std::move(parcels[i]);
 }
 
-// Each rank says which of its groups cannot leave.
+// Each rank shares the numbers of its groups that cannot leave; all ranks remove the moves of these
+// groups.
 void GroupMover::strike_what_stays() {
     std::vector<std::uint32_t> staying;
     for (std::size_t i = 0; i < moves_.size(); ++i) {
@@ -213,7 +215,8 @@ void GroupMover::strike_what_stays() {
     }
 }
 
-// In the same order on every rank: whoever waits to send waits for a rank that comes to that, too.
+// All ranks process the moves in the same order: a rank that blocks in send() or receive() waits
+// for a rank that will reach the same move.
 void GroupMover::pass_on() {
     const Stopwatch watch;
     for (std::size_t i = 0; i < moves_.size(); ++i) {
@@ -253,8 +256,8 @@ void GroupMover::note() {
     report.seconds += std::chrono::duration<double>(took).count();
 }
 
-// A price that was measured once, on a bad moment, and forbids all moves would never be measured again: it falls
-// with each pause in which nothing moves.
+// The price is halved in each pause in which no group moves. Otherwise a single bad measurement
+// could forbid all moves, and would never be repeated.
 void GroupMover::note_price() noexcept {
     if (bytes_passed_ > 0)
         ns_per_byte_ = 1e9 * seconds_passing_ / static_cast<double>(bytes_passed_);

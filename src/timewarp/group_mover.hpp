@@ -1,9 +1,9 @@
-// Moves groups between ranks while every worker of every rank stands still. All ranks say what their groups had
-// to do, and come to the same plan (rank/rank_balance.hpp); each worker packs those of its groups that
-// leave, the ranks pass them on, and their new workers unpack them. Nothing is under way meanwhile, so nobody
-// has to be told of it but by the table of owners.
+// Moves groups between ranks during a pause, in which all workers of all ranks have stopped. All
+// ranks share the loads of their groups and compute the same plan (rank/rank_balance.hpp). Each
+// worker packs its groups that leave, the ranks exchange the packed groups, and the new workers
+// unpack them. No message is in flight meanwhile, so only the table of owners has to be updated.
 //
-// Thread: move() by all workers at once, which wait for each other in it.
+// Thread: move() is called by all workers at once; they wait for each other at barriers in it.
 #pragma once
 
 #include <barrier>
@@ -23,13 +23,14 @@ namespace nw {
 
 class GroupMover {
   public:
-    // `workers`: of this rank; `barrier`: of all of them. `let_go`: from then on nobody else may look at groups, and
-    // LPs' constructors run; `take_up`: as before.
+    // `workers`: of this rank. `barrier`: of all these workers. `let_go`: called before groups
+    // move; from then on no other thread may access groups, and LPs' constructors may run.
+    // `take_up`: ends this.
     GroupMover(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier,
                std::function<void()> let_go, std::function<void()> take_up);
 
-    // Thread: each worker, when all are paused(), one of them holding the network. If anything goes wrong
-    // the rank has failed.
+    // Thread: each worker. Requires: all workers are paused(), and worker 0 holds the network. If
+    // anything fails, the rank has failed.
     void move(std::uint32_t worker);
 
   private:
@@ -53,19 +54,21 @@ class GroupMover {
     const std::function<void()> let_go_;
     const std::function<void()> take_up_;
     const std::vector<LoadedModule> modules_ = loaded_modules();
-    std::optional<bool> addresses_agree_;  // of program and libraries, on all ranks
+    std::optional<bool> addresses_agree_;  // program and libraries, on all ranks
     std::uint32_t pauses_ = 0;
-    double ns_per_byte_;  // as measured
+    double ns_per_byte_;  // measured, or assumed at first
     bool stays_said_ = false;
-    // What belongs to the pause under way.
-    std::uint64_t bytes_passed_ = 0;  // of the groups that came or went
+    // State of the current pause.
+    std::uint64_t bytes_passed_ = 0;  // of the groups that arrived or left
     double seconds_passing_ = 0;
     std::optional<AddressMap> map_;
     std::vector<RankMove> planned_;
     std::size_t groups_moved_ = 0;
-    // As many of them at a time as may be in memory twice; by worker 0, between two barriers.
+    // The current batch; it is limited because its groups may be in memory twice. Written by worker
+    // 0, between two barriers.
     std::vector<RankMove> moves_;
-    std::vector<std::optional<std::string>> parcels_;  // by move; of those that leave or come
+    std::vector<std::optional<std::string>>
+        parcels_;  // by move; of groups that leave or arrive here
 };
 
 }  // namespace nw

@@ -9,7 +9,7 @@
 
 namespace nw {
 
-// Zeroes: nothing was told. Each rank writes its own.
+// Written only by its rank. All zero: the rank has not published figures yet.
 struct alignas(64) HostSeats::Pages {
     struct Home {
         std::atomic<std::uint64_t> bytes;
@@ -67,7 +67,7 @@ void HostSeats::tell(const RankPages& pages) noexcept {
     }
     told.migrated_bytes.store(pages.migrated_bytes, std::memory_order_relaxed);
     told.migration_ns.store(pages.migration_ns, std::memory_order_relaxed);
-    told.times_told.fetch_add(1, std::memory_order_release);  // pairs with the acquire in told()
+    told.times_told.fetch_add(1, std::memory_order_release);  // pairs with the acquire load
 }
 
 std::optional<RankPages> HostSeats::told() const {

@@ -1,8 +1,8 @@
-// What ranks that run on the same cores of a host have in common while they run, where one of them decides
-// for all (`--place asymsched`): the table of seats, and what each tells that one of its pages. In memory
-// that their processes share, so that nobody waits for anybody: MPI is busy with events.
+// Data that ranks on the same cores of a host share during a run if one of these ranks decides for
+// all (`--place asymsched`): the table of seats, and the page figures of each rank. The data are in
+// memory that the processes share, so that no rank waits for another rank; MPI is busy with events.
 //
-// Ranks on other hosts, and those that a launcher has bound to other cores, have a table of their own.
+// Ranks on other hosts, and ranks that a launcher has bound to other cores, have a separate table.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,29 @@
 
 namespace nw {
 
-// What a rank knows of its pages.
+// A rank's page figures.
 struct RankPages {
     std::map<NodeId, HomeMemory> homes;
-    std::uint64_t migrated_bytes = 0;  // so far, by pagemigd and by workers that fetched
-    std::uint64_t migration_ns = 0;    // CPU time of that
+    std::uint64_t migrated_bytes = 0;  // so far, by pagemigd and by workers that fetched pages
+    std::uint64_t migration_ns = 0;    // CPU time of these migrations
 };
 
 class HostSeats {
   public:
     HostSeats() = default;  // nothing is shared
-    // Collective if `wanted`, which is everywhere the same. Where memory cannot be shared, as between
-    // containers, it says so: nobody decides then, lest ranks choose the same CPUs.
+    // Collective if `wanted`, which has the same value on all ranks. If the ranks cannot share
+    // memory, for example between containers, adds a notice. Then no rank decides, because several
+    // ranks could choose the same CPUs.
     HostSeats(RankGroup& ranks, bool wanted, const WorkerPlaces& where,
               std::vector<std::string>& notices);
 
     const SharedSeats& seats() const noexcept { return seats_; }
     bool is_shared() const noexcept { return seats_.memory != nullptr; }
 
-    // Thread: one of each rank. Nodes beyond nodes_told are left out.
+    // Publishes this rank's figures, except for nodes from nodes_told on. Thread: one of each rank.
     void tell(const RankPages& pages) noexcept;
-    // The sum of what all have told, or nothing if somebody has not yet. Requires: is_shared().
+    // Returns the sum over the sharing ranks, or nothing if a rank has not published figures yet.
+    // Requires: is_shared().
     std::optional<RankPages> told() const;
 
     static constexpr std::size_t nodes_told = 64;
@@ -51,8 +53,8 @@ class HostSeats {
 
     SharedMemory memory_;
     SharedSeats seats_;
-    std::size_t number_ = 0;       // of this rank among those that share
-    std::size_t pages_begin_ = 0;  // bytes into the memory
+    std::size_t number_ = 0;       // of this rank among the sharing ranks
+    std::size_t pages_begin_ = 0;  // offset in bytes
 };
 
 }  // namespace nw

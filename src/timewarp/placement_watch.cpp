@@ -17,17 +17,19 @@
 namespace nw {
 namespace {
 
-// Pages asked for: 2,048 take half a millisecond of one core, and tell a share to a percent or two.
+// Pages of one sample: 2,048 take half a millisecond of one core, and the estimated share is
+// accurate to 1 or 2 percent.
 constexpr std::size_t pages_a_sample = 2048;
 constexpr std::size_t pages_of_last_look = 65'536;
 
 // How soon a request is answered.
 constexpr std::chrono::milliseconds wake_up_interval{100};
-// Without a daemon, whose period is of interest otherwise.
+// The sampling interval without a daemon; with a daemon, it is the daemon's period.
 constexpr double sample_seconds = 1;
 constexpr double sample_seconds_least = 0.01;
 
-// How often the rank that decides for this one is told: soon after workers have changed their seats.
+// How often a rank publishes its figures for the deciding rank. Short, so that these soon reflect a
+// change of seats.
 constexpr double tell_seconds = 0.25;
 
 constexpr double cache_line_bytes = 64;
@@ -40,21 +42,22 @@ double process_cpu_seconds() noexcept {
 
 bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(where.places) > 1; }
 
-// Also where all workers are on one node, as those of a rank that is bound to it.
+// Also true if all workers are on one node, for example the workers of a rank that is bound to it.
 bool pages_can_be_remote(const WorkerPlaces& where, const std::vector<NodeInfo>& nodes) {
     const auto with_memory = std::count_if(
         nodes.begin(), nodes.end(), [](const NodeInfo& node) { return node.total_bytes > 0; });
     return where.pin && with_memory > 1;
 }
 
-// The workers whose nodes the policy looks at: asymsched's are those of all ranks on the same cores.
+// The places of the workers that the policy decides for. With asymsched these are the workers of
+// all ranks on the same cores.
 const std::vector<Place>& decided_for(const Config& config, const WorkerPlaces& where) {
     return config.place == PlaceMode::asymsched && !where.host_places.empty() ? where.host_places
                                                                               : where.places;
 }
 
-// Segments that come from libc are placed by nobody, and so are workers of ranks on the same cores that have no
-// common seats: each would choose the best nodes.
+// LocalPolicy if segments come from libc, because nothing places those. Also for asymsched if ranks
+// on the same cores have no common seats, because each rank would choose the best nodes.
 std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
                                             const WorkerPlaces& where, const HostSeats& host) {
     const bool nobody_decides =
@@ -153,15 +156,15 @@ void PlacementWatch::last_look() {
         if (last_->status == 0) history_.add(sample_of(*last_, daemon_.figures()));
         pages_shared_ = pages_shared_between_groups(groups_);
     } catch (const std::bad_alloc&) {
-        // The run is done; that nobody had memory to look at it must not make it fail.
+        // The run is done: a lack of memory for the last sample must not make it fail.
     }
 }
 
 void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notices) {
     if (last_ && last_->status == 0) report.placement = last_;
     const std::vector<std::string> of_daemon = daemon_.notices();
-    // A process that may not move pages may not ask where they are either. The daemon, which was not
-    // started then, has told the user.
+    // A process that may not move pages may not query their nodes either. In this case the daemon
+    // was not started, and its own notice reports this.
     const bool said = daemon_.threads() == 0 && !of_daemon.empty();
     if (last_ && last_->status != 0 && !said)
         notices.push_back(
@@ -205,14 +208,14 @@ void PlacementWatch::run() {
             if (history_.is_due(seconds())) sample();
             end_period();
         } catch (const std::bad_alloc&) {
-            // A sample less: memory is needed elsewhere now.
+            // Without this sample: the memory is needed elsewhere now.
         }
         lock.lock();
         changed_.wait_for(lock, nap, [this] { return over_; });
     }
 }
 
-// Several requests that came together have one answer.
+// Several requests that arrived together get one answer.
 void PlacementWatch::answer_requests() {
     const std::uint32_t requests = progress_.placement_requests.load(std::memory_order_relaxed);
     if (requests == requests_answered_) return;
@@ -223,15 +226,16 @@ void PlacementWatch::answer_requests() {
 }
 
 void PlacementWatch::sample() {
-    // Passes before the look and moves after it: whoever reads the sample may rely on that so many
-    // passes were over, and no more groups moved, when it was taken.
+    // The passes are read before the probe and the moves after it: at the time of the probe at
+    // least that many passes were over, and at most that many groups had moved.
     const MigrationFigures figures = daemon_.figures();
     const Placement placement = look(pages_a_sample);
     if (placement.status == 0) history_.add(sample_of(placement, figures));
 }
 
-// A control group or a user may have taken CPUs from the process, or given some back. Ranks that run on the
-// same cores each come to the same answer, as none goes by what CPUs there were in between.
+// A control group or a user may have removed CPUs from the process, or returned some. Ranks on the
+// same cores all compute the same places, because the result does not depend on the CPUs that were
+// available in between.
 void PlacementWatch::look_at_cpus() {
     std::vector<int> cpus = os_.thread_cpus();
     if (cpus == cpus_) return;
@@ -255,14 +259,14 @@ void PlacementWatch::give_seats(const std::vector<Place>& places) {
     seats_->publish();
 }
 
-// To the rank that decides for this one.
+// Publishes this rank's page figures for the rank that decides for it.
 void PlacementWatch::tell_host() {
     if (!host_.is_shared() || (told_at_ >= 0 && seconds() - told_at_ < tell_seconds)) return;
     host_.tell(own_pages());
     told_at_ = seconds();
 }
 
-// Tells the policy of the period, if it is over, and passes on what it orders.
+// If the period is over, reports it to the policy and passes on the policy's orders.
 void PlacementWatch::end_period() {
     tell_host();
     const double length = policy_->period_seconds();
@@ -285,7 +289,7 @@ RankPages PlacementWatch::own_pages() const {
     return pages;
 }
 
-// What was done since it was last called.
+// The figures since the previous call.
 PlacementPeriod PlacementWatch::period() {
     PlacementPeriod period;
     period.has_caught_up = daemon_.has_caught_up();
@@ -311,7 +315,7 @@ PlacementPeriod PlacementWatch::period() {
     return period;
 }
 
-// What workers of this rank got from memory so far; nothing if that is not counted for each of them.
+// Bytes that this rank's workers have read from memory so far; nothing if a worker has no counter.
 std::optional<double> PlacementWatch::missed_bytes() const {
     if (!policy_->wants_misses()) return std::nullopt;
     double lines = 0;

@@ -1,17 +1,19 @@
-// What a run does about where its pages and workers are: it starts the migration daemon, tells the policy
-// once a period what the run did, and the workers what it orders; it looks now and then how much is remote,
-// answers a user who asks meanwhile, and takes a last look at the end.
+// Monitors where the pages and workers of a run are. It starts the migration daemon. Once per
+// period it reports the run's figures to the policy and passes the policy's orders to the workers.
+// It samples the share of remote pages, answers requests of the user, and takes a last sample at
+// the end.
 //
-// The looks have a thread of their own, because workers have better things to do than to ask the
-// kernel. On one node, and without a daemon that was asked for, there is neither thread nor look:
-// everything is local there.
+// A separate thread takes the samples, because the system calls would delay a worker. Without a
+// daemon, the thread is started and samples are taken only if workers are bound to CPUs and more
+// than one node has memory; otherwise all pages are local.
 //
-// Where ranks of a host share their seats, the policy of the first of them is told what all did, and orders
-// are for the workers of all; the watches of the others tell it of their pages.
+// If ranks of a host share their seats, the first rank's policy receives the figures of all these
+// ranks, and its orders are for the workers of all of them. The other ranks only publish their page
+// figures.
 //
 //     main thread   constructor, finish
-//     one worker    begin, when every group exists; last_look, when nobody executes any more
-//     own thread    the rest, until the last look
+//     one worker    begin, when all groups exist; last_look, when no worker executes any more
+//     own thread    the rest, until last_look
 #pragma once
 
 #include <chrono>
@@ -37,9 +39,8 @@ namespace nw {
 
 class PlacementWatch {
   public:
-    // Built before workers are bound to cores, so that its threads may run anywhere. What could not
-    // be had becomes a notice.
-    // Throws SetupError where the file of a machine is wrong.
+    // Built before workers are bound to cores, so that its threads may run anywhere. Adds a notice
+    // for each resource that is not available. Throws SetupError if the machine file is wrong.
     PlacementWatch(MemorySource& memory, const Config& config, const WorkerPlaces& where,
                    HostSeats& host, LiveProgress& progress, const std::vector<NodeInfo>& nodes,
                    std::vector<std::string>& notices);
@@ -47,16 +48,16 @@ class PlacementWatch {
     PlacementWatch(const PlacementWatch&) = delete;
     PlacementWatch& operator=(const PlacementWatch&) = delete;
 
-    // Whether each worker is to leave a counter of its misses with its seat, from the event loop to the last
-    // look.
+    // Whether each worker must register a counter of its cache misses with its seat, from the event
+    // loop to last_look().
     bool wants_misses() const noexcept { return thread_.joinable() && policy_->wants_misses(); }
     // Requires: the groups outlive finish(), and so do the seats.
     void begin(const std::vector<GroupMemory*>& groups, WorkerSeats& seats);
-    // Groups come or go: from let_go() to take_up() nobody looks at any. Thread: one worker, when nobody
-    // executes.
+    // Groups are added and removed: no group is accessed between let_go() and take_up(). Thread:
+    // one worker, while no worker executes.
     void let_go();
     void take_up(const std::vector<GroupMemory*>& groups);
-    // Ends all threads. A sample of it is the history's last.
+    // Ends all threads, and adds the last sample to the history.
     void last_look();
 
     // Requires: last_look() has been called.
@@ -89,25 +90,26 @@ class PlacementWatch {
     const std::unique_ptr<PlacementPolicy> policy_;
     PageMigrationDaemon daemon_;
     const bool pin_;
-    bool watched_;  // whether anybody wants to know
+    bool watched_;  // whether samples are taken
     double period_seconds_;
 
     mutable std::mutex groups_mutex_;
     std::vector<const GroupMemory*> groups_;  // under groups_mutex_
-    Clock::time_point start_;                 // written before begun_, read-only then
-    WorkerSeats* seats_ = nullptr;            // the same
+    Clock::time_point start_;                 // written before begun_ is set, read-only afterwards
+    WorkerSeats* seats_ = nullptr;            // as start_
     std::uint32_t requests_answered_ = 0;
-    std::vector<int> cpus_;  // that this process may use
-    // Of all workers of ranks that run on the same cores: where they began, or where the policy has put them.
+    std::vector<int> cpus_;  // CPUs that this process may use
+    // Places of all workers of the ranks on the same cores: the first ones, or those that the
+    // policy chose.
     std::vector<Place> places_;
-    const std::size_t first_place_;  // of those that this rank gives orders to
-    double told_at_ = -1;            // seconds
-    double period_begun_ = 0;        // seconds; and what had been counted then
+    const std::size_t first_place_;  // of the seats that this rank gives orders to
+    double told_at_ = -1;            // seconds; below 0: never
+    double period_begun_ = 0;        // seconds; the figures below are from that time
     double cpu_seconds_then_ = 0;
     std::uint64_t committed_then_ = 0;
     std::optional<double> missed_then_;
     std::vector<std::vector<double>> mail_then_;
-    SampleHistory<PlacementSample> history_;  // the own thread's until that ends
+    SampleHistory<PlacementSample> history_;  // used by the own thread until it ends
     std::optional<Placement> last_;
     std::optional<std::uint64_t> pages_shared_;
 

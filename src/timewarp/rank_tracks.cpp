@@ -23,10 +23,11 @@ std::int64_t system_less_steady_ns() {
 }
 
 std::int64_t last_end_ns(const std::vector<TraceSpan>& spans) {
-    return spans.empty() ? 0 : spans.back().end_ns;  // ends rise
+    return spans.empty() ? 0 : spans.back().end_ns;  // spans are in the order of their ends
 }
 
-// Ranks' clocks do not agree to the last: nothing may lie behind where the next piece begins.
+// The end of the saved pieces. It includes the ends of all tracks, because the ranks' clocks differ
+// slightly and no span may end after the next piece begins.
 std::int64_t end_ns(const SavedRun& saved) {
     auto end = static_cast<std::int64_t>(std::ceil(saved.progress.wall_seconds * 1e9));
     for (const SavedTrack& track : saved.tracks) end = std::max(end, track.end_ns);
@@ -43,12 +44,13 @@ std::vector<TraceSpan> read_spans(const SavedRun& saved, const SavedTrack& track
 
 }  // namespace
 
-// From the time that the tracks are in to that of the whole run.
+// Converts a time of the running piece to the time of the whole run.
 struct RankTracks::Clock {
     std::int64_t before_ns;
-    std::int64_t begin_ns;  // of the steady clock: the first rank begins its event loop
+    std::int64_t begin_ns;  // of the steady clock, when the first rank begins its event loop
 
-    // Other threads may be at work a little before worker 0 has said that it begins, and on_start()
+    // Times up to 0 are of earlier pieces (TraceTrack::resume()). The others are at least 0 after
+    // the conversion: threads may trace spans shortly before worker 0 calls begin(), and on_start()
     // sends before that.
     std::int64_t operator()(std::int64_t time) const noexcept {
         return before_ns + (time > 0 ? std::max<std::int64_t>(time - begin_ns, 0) : time);
@@ -82,7 +84,7 @@ void RankTracks::resume() {
     }
 }
 
-// Between hosts there is only the system's clock.
+// The hosts have only the system clock in common.
 RankTracks::Clock RankTracks::clock() const {
     const std::int64_t difference = system_less_steady_ns();
     std::int64_t begin = ns(begin_) + difference;
@@ -100,7 +102,7 @@ NamedTrack RankTracks::named(const Own& own, const Clock& clock) const {
     return track;
 }
 
-// One at a time: each may be 8 MiB.
+// Converts one track at a time: a copy may have 8 MiB.
 std::vector<SavedTrack> RankTracks::save(const std::string& path, std::uint32_t file_number) const {
     const Clock time = clock();
     SectionWriter file(path);

@@ -1,10 +1,12 @@
-// The tracks of --trace that one rank has, over all pieces of a run: saved with it, gone on with where a
-// restarted run has a thread of that name, and kept as they are where it has none.
+// The tracks of --trace that one rank has, over all pieces of a run. They are saved in checkpoints.
+// A restarted run continues a track if it has a thread with the track's name, and keeps the other
+// tracks unchanged.
 //
-// While a piece runs its tracks are in the time of the steady clock, which is each host's own. In a
-// checkpoint and in a result they are in the time of the whole run, by the clock that all hosts have.
+// While a piece runs, its tracks are in the time of the steady clock, which differs between hosts.
+// In a checkpoint and in a result they are in the time of the whole run, converted by the system
+// clock, which all hosts have.
 //
-// Thread: one at a time; nobody else writes to the tracks meanwhile.
+// Thread: one at a time; no other thread writes to the tracks meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +21,25 @@ namespace nw {
 
 class RankTracks {
   public:
-    // Of a thread of this rank, or of what it does in turn with others.
+    // The track of a thread of this rank, or of an activity that its threads perform in turn.
     struct Own {
         std::string name;
         TraceTrack* track;
     };
 
-    // Those that are off are none.
+    // Ignores tracks that are off.
     RankTracks(EngineRun& run, std::vector<Own> own);
 
-    // Before anything is traced: earlier pieces' spans, where the run goes on from others. Throws SetupError.
+    // If the run is a restart, reads the spans of earlier pieces. Called before anything is traced.
+    // Throws SetupError.
     void resume();
     // The event loop begins.
     void begin() noexcept { begin_ = TraceTrack::Clock::now(); }
 
-    // Collective over the ranks. Writes them to a new file, which has that number. Throws MachineError.
+    // Writes the tracks to a new file, which has this number. Collective over the ranks. Throws
+    // MachineError.
     std::vector<SavedTrack> save(const std::string& path, std::uint32_t file_number) const;
-    // The same, into the result.
+    // Moves the tracks into the result. Collective over the ranks.
     void gather();
 
   private:
@@ -47,8 +51,8 @@ class RankTracks {
 
     EngineRun& run_;
     std::vector<Own> own_;
-    std::vector<NamedTrack> others_;  // of threads that this piece has not
-    std::int64_t before_ns_ = 0;      // of the run, before this piece
+    std::vector<NamedTrack> others_;  // of threads that this piece does not have
+    std::int64_t before_ns_ = 0;      // duration of the run before this piece
     TraceTrack::Clock::time_point begin_{};
 };
 

@@ -1,4 +1,5 @@
-// The Time Warp engine on one rank: worker threads around Rank and Worker, and the ending.
+// The Time Warp engine on one rank: the worker threads around Rank and Worker, and the end of the
+// run.
 
 #include <algorithm>
 #include <atomic>
@@ -40,8 +41,8 @@ void turn_until_still(Rank& rank, Worker& worker, bool share_cpus) {
         [&] { return share_cpus || rank.seats().crowded(); });
 }
 
-// --net-thread: the net role in a thread of its own, which is not bound to a core and takes a pause
-// wherever there is nothing to do.
+// --net-thread: a thread that has the net role. It is not bound to a core and yields after each
+// step.
 class NetThread {
   public:
     explicit NetThread(Rank& rank)
@@ -51,10 +52,10 @@ class NetThread {
                                                  [this](std::stop_token stop) { run(stop); });
     }
 
-    // Requires: it has not begun, has ended, or the network is held.
+    // Requires: the thread has not begun, has ended, or the network is held.
     TraceTrack& trace() noexcept { return trace_; }
 
-    // Every group exists: other ranks, which may be ahead, have somewhere to send to.
+    // Requires: all groups exist. Other ranks may be ahead and send to these groups already.
     void begin() noexcept { begun_.store(true, std::memory_order_release); }
 
     void end() {
@@ -67,7 +68,7 @@ class NetThread {
         TraceTurn turn(trace_);
         try {
             while (!stop.stop_requested()) {
-                // Pairs with the release in begin(): the groups are whole.
+                // Pairs with the release in begin(): the groups are complete.
                 if (begun_.load(std::memory_order_acquire)) {
                     const auto now = GvtRounds::Clock::now();
                     turn.begin(now);
@@ -86,7 +87,8 @@ class NetThread {
     std::jthread thread_;
 };
 
-// Of the calling worker, for whoever reads it by its handle, until placement is no longer watched.
+// A counter of the calling worker's cache misses. PlacementWatch reads it by its handle until
+// last_look().
 class MissCounter {
   public:
     MissCounter(Os& os, WorkerSeats& seats, std::uint32_t worker, bool on) : os_(os) {
@@ -106,7 +108,7 @@ class MissCounter {
     bool is_open_ = false;
 };
 
-// Each rank's value, by rank.
+// Returns the values of all ranks, by rank.
 template <class Value>
 std::vector<Value> share_values(RankGroup& ranks, const Value& own) {
     std::string bytes(sizeof own, '\0');
@@ -139,7 +141,7 @@ std::vector<GroupMemory*> memory_of_groups(Rank& rank) {
     return memory;
 }
 
-// One rank's workers, from their threads' first step to the last destructor.
+// The workers of one rank, from the start of their threads to the last destructor.
 class TimeWarpRun final : private SavedRank {
   public:
     TimeWarpRun(EngineRun& run, Rank& rank, HostSeats& host)
@@ -166,13 +168,13 @@ class TimeWarpRun final : private SavedRank {
         placement_.finish(run_.result.numa, run_.result.notices);
         say_how_it_ended();
         run_.output.finish();
-        start_worker(run_.model);  // this thread's turn: on_end(), destructors
+        start_worker(run_.model);  // for on_end() and destructors in this thread
         if (run_.result.reason != EndReason::interrupted) {
             const LiveProgress::Unstoppable phase(run_.progress, in_on_end);
             run_on_end();
         }
         gather_results();
-        destroy_lps();  // the last of the model's code, when all that is to be known of the LPs is
+        destroy_lps();  // last, because the results read the LPs
         tracks_.gather();
     }
 
@@ -207,14 +209,14 @@ class TimeWarpRun final : private SavedRank {
             run_.result.notices);
     }
 
-    // --- Thread: each worker's ---
+    // --- Thread: each worker ---
 
     void set_up(std::uint32_t w) {
         guarded([&] { workers_[w]->adopt_thread(); });
-        barrier_.arrive_and_wait();  // another's groups may be built here
+        barrier_.arrive_and_wait();  // a worker's groups may be built by another thread
         guarded([&] { start_worker(run_.model); });
         guarded([&] { make_groups(w); });
-        barrier_.arrive_and_wait();  // every group exists: events may be sent
+        barrier_.arrive_and_wait();  // all groups exist: events may be sent
         if (w == 0 && run_.plan.config.protect_shared) shared_.begin();
         barrier_.arrive_and_wait();  // handlers may run
         if (w == 0) {
@@ -228,13 +230,12 @@ class TimeWarpRun final : private SavedRank {
         }
         if (w == 0 && !rank_.failed()) has_groups_.store(true, std::memory_order_release);
         if (!run_.plan.config.restart_from) start(w);
-        barrier_
-            .arrive_and_wait();  // worker 0 looks after the network from now on, or the net thread
+        barrier_.arrive_and_wait();  // from now on workers or the net thread serve the network
         if (w == 0) pump_.end();
     }
 
-    // If LPs of several workers fail, the rank reports the one with the smallest number. Other ranks may need long for
-    // their set-up, so that the rank does not agree with them.
+    // If LPs of several workers fail, the rank reports the one with the smallest number. It does
+    // not agree with other ranks on a failure, because their set-up may take long.
     void start(std::uint32_t w) {
         guarded([&] {
             try {
@@ -247,7 +248,8 @@ class TimeWarpRun final : private SavedRank {
         if (rank_.model_failed()) rank_.stop();
     }
 
-    // Groups are about to come and go; LPs' constructors may write to what setup() made, as at the start.
+    // Groups are about to be added and removed. LPs' constructors may write to memory that setup()
+    // allocated, as at the start.
     void let_go() {
         placement_.let_go();
         shared_.end();
@@ -257,12 +259,12 @@ class TimeWarpRun final : private SavedRank {
         placement_.take_up(memory_of_groups(rank_));
     }
 
-    // Thread: the pump's.
+    // Thread: the pump.
     void pump() noexcept {
         try {
             TraceTrack none(0);
             TraceTurn turn(none);
-            // Pairs with the release in set_up(): the groups are whole.
+            // Pairs with the release in set_up(): the groups are complete.
             if (has_groups_.load(std::memory_order_acquire))
                 rank_.net_step(GvtRounds::Clock::now(), turn);
             else
@@ -272,8 +274,8 @@ class TimeWarpRun final : private SavedRank {
         }
     }
 
-    // Each worker builds its own groups, whose pages are then born beside it. The baseline does not know
-    // of nodes: one thread builds everything (docs/decisions/0016).
+    // Each worker builds its own groups, so that their pages are allocated on its node. The
+    // baseline ignores nodes: one thread builds all groups (docs/decisions/0016).
     void make_groups(std::uint32_t w) {
         if (const SavedRun* saved = run_.plan.config.restart_from.get()) {
             workers_[w]->read_groups(*saved);
@@ -288,7 +290,7 @@ class TimeWarpRun final : private SavedRank {
         Worker& worker = *workers_[w];
         const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
-        // Guarded: the other workers wait at the barriers below.
+        // Guarded, because the other workers wait at the barriers below.
         if (w == 0)
             guarded([&] {
                 begin_progress(run_, rank_.history());
@@ -297,7 +299,7 @@ class TimeWarpRun final : private SavedRank {
             });
         for (;;) {
             guarded([&] { turn_until_still(rank_, worker, run_.places.share_cpus); });
-            barrier_.arrive_and_wait();  // nobody is executing
+            barrier_.arrive_and_wait();  // no worker is executing
             if (w == 0) {
                 guarded([&] { agree_on_failure(); });
                 is_pause_ = worker.paused() && !rank_.failed();
@@ -328,16 +330,16 @@ class TimeWarpRun final : private SavedRank {
 
     void finish(std::uint32_t w) {
         if (w == 0) guarded([&] { placement_.last_look(); });
-        barrier_.arrive_and_wait();  // what was looked at may go
+        barrier_.arrive_and_wait();  // last_look() no longer reads the groups
         guarded([&] { workers_[w]->finalize(); });
         workers_[w]->leave_thread();
     }
 
     // --- Failures of the model ---
 
-    // All ranks call it where their workers stand still. Only the rank with the earliest failure will print it. A
-    // rank that failed for another reason, or before the first event, does not come here: it ends the other ranks.
-    // Thread: worker 0, while nobody executes.
+    // Called on all ranks when their workers have stopped. Only the rank with the earliest failure
+    // prints it. A rank that failed for another reason, or before the first event, does not call
+    // this function: it ends the other ranks. Thread: worker 0, while no worker executes.
     void agree_on_failure() {
         const auto network = rank_.hold_network();
         const EventKey own = rank_.model_failed_at();
@@ -352,7 +354,7 @@ class TimeWarpRun final : private SavedRank {
     }
 
     void rethrow_failure() {
-        // Another rank has the failure, prints it, and ends all ranks.
+        // Another rank has the earliest failure. It prints the failure and ends all ranks.
         if (failed_rank_ && *failed_rank_ != rank_.id()) run_.ranks.share({});
         rank_.rethrow_failure();
     }
@@ -370,7 +372,7 @@ class TimeWarpRun final : private SavedRank {
         return tracks_.save(path, file_number);
     }
 
-    // --- Thread: the main one, when the workers' have ended ---
+    // --- Thread: the main thread, after the worker threads have ended ---
 
     void say_how_it_ended() {
         RunResult& result = run_.result;
@@ -435,7 +437,7 @@ class TimeWarpRun final : private SavedRank {
 
     EngineRun& run_;
     Rank& rank_;
-    SharedArena::ReadOnly shared_;  // to the first destructor of an LP
+    SharedArena::ReadOnly shared_;  // read-only until the first destructor of an LP
     PlacementWatch placement_;
     NetThread net_thread_;
     std::barrier<> barrier_;
@@ -447,8 +449,8 @@ class TimeWarpRun final : private SavedRank {
     RunSaver saver_;
     GroupMover mover_;
     HandlerWatch watch_;
-    bool is_pause_ = false;              // by worker 0, between two barriers
-    std::optional<RankId> failed_rank_;  // the same; has the earliest failure of the model
+    bool is_pause_ = false;              // written by worker 0, between two barriers
+    std::optional<RankId> failed_rank_;  // as is_pause_; has the earliest failure of the model
 };
 
 }  // namespace

@@ -50,13 +50,13 @@ bool Worker::turn(Clock::time_point now) {
     relocation_->step();
     meter_phase<MeterPhase::gvt>();
     on_gvt();
-    // A handler followed a bad pointer, divided by zero, …: the stack between is gone, what was
-    // running stands in core_.running. The turn begins again.
+    // The jump out of a handler that crashed or was interrupted ends here, and the turn continues.
+    // The handler's stack frames are gone; core_.running describes its call.
     if (sigsetjmp(core_.guard.env(), 0) != 0) leave_crashed();
     if (handovers_->is_awaiting()) handovers_->take_over();
     meter_phase<MeterPhase::mail>();
-    // Always, between learning of a round and handing groups over: a group's new worker may already execute up to that
-    // round's horizon (src/worker/rebinding.pml).
+    // In every turn, after the round was learned and before groups are handed over: a group's new
+    // worker may already execute up to that round's horizon (src/worker/rebinding.pml).
     bool worked = drain_mail();
     meter_phase<MeterPhase::execute>();
     worked |= core_.rank.is_congested() || execute_batch();
@@ -66,7 +66,7 @@ bool Worker::turn(Clock::time_point now) {
     cut();
     meter_phase<MeterPhase::commit>();
     worked |= commit();
-    meter_phase<MeterPhase::gvt>();  // and waiting for it
+    meter_phase<MeterPhase::gvt>();  // also the wait for GVT
     relieve_memory();
     if (handovers_->is_leaving() && committer_.is_done()) hand_over();
     if (committer_.is_done()) standstill_.settle();
@@ -75,7 +75,7 @@ bool Worker::turn(Clock::time_point now) {
     return worked;
 }
 
-// Only a new GVT (or mail) can change anything here: ask for one now.
+// Only a new GVT or mail can give the worker something to do, so it requests a round.
 void Worker::note_idle() {
     ++core_.counters[Counter::idle_turns];
     core_.rank.gvt().want_round();
@@ -94,7 +94,7 @@ void Worker::sleep() {
     trace_turn_.mark(TraceKind::idle, 1);
 }
 
-// --- GVT -------------------------------------------------------------------------------------------
+// --- GVT -----------------------------------------------------------------------------------------
 
 void Worker::on_gvt() {
     if (core_.epochs.seen() == core_.rank.gvt().done()) return;
@@ -118,8 +118,9 @@ void Worker::on_gvt() {
     }
 }
 
-// All workers of all ranks commit what is before the event, since an earlier event may fail, too, and leave the event
-// loop. The ranks then agree on the earliest failure (TimeWarpRun::agree_on_failure()).
+// All workers of all ranks commit everything before the failed event, because an earlier event may
+// fail, too. Then they leave the event loop, and the ranks agree on the earliest failure
+// (TimeWarpRun::agree_on_failure()).
 void Worker::end_failed(const EventKey& failed_at) {
     committer_.begin(failed_at);
     standstill_.begin_end();
@@ -131,7 +132,7 @@ void Worker::advance(const GvtResult& result) {
         end_failed(result.sums.failed_at);
         return;
     }
-    // Asked for by everybody in the same round, and granted in the same one.
+    // All workers evaluate the same result, so they all stop at the same round.
     const bool is_to_stop =
         (result.sums.stop != 0 || result.sums.save != 0 || result.sums.move != 0) &&
         safe_horizon_.may_stand_still(result);
@@ -148,7 +149,8 @@ void Worker::advance(const GvtResult& result) {
         return;
     }
     committer_.go_on(ending_.final_bound());
-    // With an end condition GVT may be at the end already: then the next round ends the run.
+    // With an end condition, GVT may already have reached the end; then the next round ends the
+    // run.
     if (is_to_stop && core_.gvt < core_.plan.until)
         begin_pause(result);
     else
@@ -175,8 +177,9 @@ void Worker::report_progress(const GvtResult& result) {
                                          .window = result.window});
 }
 
-// Events beyond GVT, where memory is short: as many as the worker that is shortest of it, on any rank, may
-// hold. What one worker executes sends events into the memory of another.
+// If memory is short, limits the events beyond GVT to the number that the worker with the least
+// room, on any rank, may hold: events that one worker executes send events into the memory of other
+// workers.
 void Worker::plan_quota(const GvtResult& result) {
     const std::uint64_t uncommitted = events_uncommitted();
     memory_relief_->on_gvt(uncommitted, pending_.size());

@@ -1,21 +1,23 @@
-// A worker: one thread's share of a Time Warp run. It owns groups of LPs, their pending events and
-// their pasts, and does everything to them; what comes from and goes to others passes through
-// bottom halves and outboxes.
+// A worker: the share of a Time Warp run that one thread executes. It owns groups of LPs with their
+// pending events and histories, and only it changes them. Events from and for other workers pass
+// through mail rings, bottom halves and outboxes.
 //
-// Here it receives events, executes them and rolls them back. The rest of what there is to do belongs to
-// its parts in src/worker/: Outboxes, Throttle, Committer, Ending, Standstill, Handovers,
-// MemoryRelief. What they all need is WorkerCore.
+// Worker receives events, executes them and rolls them back. Other tasks belong to its parts in
+// src/worker/: Outboxes, Throttle, SafeHorizon, Committer, Ending, Standstill, Handovers,
+// Relocation, MemoryRelief. WorkerCore is the state that all parts use.
 //
-//     worker.cpp               the turn: GVT, mail, events, the cut
-//     worker_lps.cpp           before the first turn and after the last: LPs are built, started, ended
+//     worker.cpp               one turn: GVT, mail, events, the cut
+//     worker_execution.cpp     reading mail, and executing events
+//     worker_lps.cpp           building, starting and ending LPs, outside of the turns
 //     worker_sends.cpp         from schedule() to the outboxes
-//     worker_rollback.cpp      taking back
-//     worker_interruption.cpp  handlers that run long out of order
-//     worker_saving.cpp        standing still, to be saved or otherwise, and going on
-//     worker_moving.cpp        groups that leave for other ranks, and come from there
-//     worker_validate.cpp      looking for mistakes of our own
+//     worker_rollback.cpp      rollback
+//     worker_interruption.cpp  interruption of handlers that run long
+//     worker_saving.cpp        pauses, and saving the run
+//     worker_moving.cpp        groups that leave for other ranks, or arrive from there
+//     worker_validate.cpp      checks of the invariants
 //
-// Thread: its own; only the constructor runs elsewhere.
+// Thread: the worker's own, if not stated otherwise. The constructor and, after the last turn,
+// on_end(), destructors and results run in the main thread.
 #pragma once
 
 #include <atomic>
@@ -70,80 +72,83 @@ class alignas(64) Worker final : private detail::EventSink,
 
     // --- before the first turn (worker_lps.cpp) ---
 
-    // Makes ready what belongs to the worker's thread. Thread: its own, before anything else there; and
-    // leave_thread() after all else.
+    // Prepares the calling thread to run the worker. Thread: the worker's own, before all other
+    // calls there; leave_thread() is its last call.
     void adopt_thread();
     AddressRange stack() const noexcept override;
-    // Builds the worker's groups, with pages on the node of the calling thread. All workers' are there
-    // before the first start(). Thread: its own, or one for all (docs/decisions/0016).
+    // Builds the worker's groups, with pages on the node of the calling thread. The groups of all
+    // workers are built before the first start(). Thread: the worker's own, or one for all workers
+    // (docs/decisions/0016).
     void build_groups();
-    // Instead of build_groups() and start(): the groups of a saved run.
+    // Called instead of build_groups() and start(): reads the groups of a saved run.
     void read_groups(const SavedRun& saved);
-    // Runs on_start of its LPs. `now` is the clock's, or a test's. Throws ModelError; failed_lp() is then the LP.
+    // Runs on_start of the worker's LPs. `now` is the clock's time, or a test's. Throws ModelError;
+    // failed_lp() then returns the LP.
     void start(Clock::time_point now = Clock::now());
 
     std::uint32_t failed_lp() const noexcept { return core_.running.lp->id; }
 
     // --- the run ---
 
-    // One turn. It never blocks, so that a test can play many workers and ranks in one thread. Returns
-    // whether anything was done. `now` is the clock's, or a test's.
+    // Executes one turn, and returns whether there was anything to do. Never blocks, so that a test
+    // can run many workers and ranks in one thread. `now` is the clock's time, or a test's.
     bool turn(Clock::time_point now = Clock::now());
 
-    // Until others have something for it. Requires: may_sleep().
+    // Blocks until another thread has mail or a result for the worker. Requires: may_sleep().
     void sleep();
     bool may_sleep() const noexcept;
 
-    // The run is over for this worker: everything final is committed, nothing is in flight.
+    // The run is over for this worker: all final events are committed, and no message is in flight
+    // or, after a failure, awaited.
     bool finished() const noexcept { return standstill_.phase() == Standstill::Phase::finished; }
 
     // --- a pause (worker_saving.cpp) ---
 
-    // The worker stands still: everything before a GVT (with its generation) is committed, nothing
-    // after it has been executed, nothing is in flight. All workers do.
+    // The worker has stopped, like all others: everything before a GVT (with its generation) is
+    // committed, nothing after it has been executed, and nothing is in flight.
     bool paused() const noexcept { return standstill_.phase() == Standstill::Phase::paused; }
     Standstill::Purpose pause_purpose() const noexcept { return standstill_.purpose(); }
-    // The first worker of the first rank asks for a pause: from then on, or now.
+    // Ask for a pause from `time` on, or now. Thread: the first worker of the first rank.
     void save_at(Clock::time_point time) noexcept override { standstill_.save_at(time); }
     void move_soon() noexcept { standstill_.move_soon(); }
-    // Requires, like all to end_interrupted(): paused(). Writes the worker's groups. `map`: with the stacks of all
-    // workers.
+    // Writes the worker's groups. `map` includes the stacks of all workers. This function and the
+    // next ones up to end_interrupted() require paused().
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) override;
-    // Groups leave, each as bytes; one for which `may_leave` is false stays, and has none. Their memory is
-    // here until Rank::drop_group().
+    // Returns each leaving group as bytes, or nothing if it stays because `may_leave` is false for
+    // it. The memory of the groups is kept until Rank::drop_group().
     std::vector<std::optional<std::string>> give_groups(
         const std::vector<std::uint32_t>& leaving, const std::vector<LoadedModule>& modules,
         const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave);
-    // A group that has left another rank. Throws what building its LPs throws.
+    // Builds a group that has left another rank. Throws what building its LPs throws.
     void take_group(std::uint32_t group, std::string_view bytes);
     void resume() noexcept override;
     void end_interrupted() noexcept override;
 
     // --- after the last turn (worker_lps.cpp) ---
 
-    // After all workers have finished: states go back to the last final event.
+    // Called after all workers have finished. Restores each LP's state after its last final event.
     void finalize();
-    // Unless the run was interrupted. `end_time` is what on_end reads as now(). Rows go straight to the
-    // output. Throws ModelError.
+    // Not called if the run was interrupted. on_end reads `end_time` as now(). Rows are written to
+    // the output at once. Throws ModelError.
     void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
     // Calls the model's destructors. Throws ModelError.
     void destroy_lps(const std::atomic<int>& stop_signal);
 
-    // --- what is known of it ---
+    // --- figures and results ---
 
     LpRecord& lp(std::uint32_t id) const noexcept;
     const std::vector<Group*>& groups() const noexcept { return core_.groups; }
     const Counters& counters() const noexcept { return core_.counters; }
     const WorkerFigures& figures() const noexcept { return core_.figures; }
-    // Null: there are none.
+    // Null if there are no interval measures.
     const IntervalSums* intervals() const noexcept { return core_.intervals.get(); }
     double asleep_seconds() const noexcept { return asleep_seconds_; }
     Clock::time_point pause_began() const noexcept { return standstill_.pause_began(); }
-    // Events and anti-messages to each other rank, added to `sums` by the rank's number.
+    // Adds to `sums`, by rank, the number of events and anti-messages sent to each other rank.
     void add_sent_to(std::vector<std::uint64_t>& sums) const { outboxes_.add_sent_to(sums); }
     TraceTrack& trace() noexcept { return core_.trace; }
     const MemoryKinds& memory_kinds() const noexcept;
-    // Those of its LPs that were rolled back most.
+    // Adds the LPs of this worker that were rolled back most.
     void add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const;
     EndReason end_reason() const noexcept { return ending_.reason(); }
     VirtualTime end_time() const noexcept { return ending_.time(); }
@@ -151,8 +156,9 @@ class alignas(64) Worker final : private detail::EventSink,
     VirtualTime last_committed_time() const noexcept { return committer_.last_committed_time(); }
     std::int64_t balance() const noexcept { return core_.epochs.balance(); }
 
-    // Walks everything that the worker has; throws InternalError where something is wrong. Returns
-    // about how many things it has looked at. Thread: its own, between two turns.
+    // Checks all invariants of the worker; throws InternalError if one is violated. Returns the
+    // approximate number of objects that it has checked. Thread: the worker's own, between two
+    // turns.
     std::uint64_t validate() const;
 
   private:
@@ -164,9 +170,10 @@ class alignas(64) Worker final : private detail::EventSink,
     void plan_quota(const GvtResult& result);
     std::uint64_t events_uncommitted() const noexcept;
     bool drain_mail();
-    // Takes over first the groups that other workers have handed to this worker.
+    // Whether this worker owns the group. If not, first takes over the groups that other workers
+    // have handed to it.
     bool owns(std::uint32_t g);
-    // The event came through a ring. Passes it on if its group now belongs to another worker.
+    // Receives an event from a mail ring. Passes it on if its group now belongs to another worker.
     void receive_or_pass_on(const WireEvent& wire);
     Group* group_of(BottomHalf& mail);
     void receive(const WireEvent& wire, Group& group);
@@ -213,7 +220,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void publish_staged();
     void publish(const WireEvent& wire, const std::byte* payload);
 
-    // --- taking back (worker_rollback.cpp) ---
+    // --- rollback (worker_rollback.cpp) ---
     bool meets_anti(Group& group, LpRecord& lp, const EventRecord& event);
     static bool take_anti(Group& group, LpRecord& lp, const EventRecord& event);
     void receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp);
@@ -237,7 +244,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void check_rollback(Group& group, LpRecord& lp, EventRecord& event);
     void drop_tried_image(Group& group) noexcept;
 
-    // --- handlers that run long out of order (worker_interruption.cpp) ---
+    // --- interruption of handlers that run long (worker_interruption.cpp) ---
     RunningHandler running_handler() const noexcept override;
     bool is_chosen_for_interruption(const EventRecord& event) const noexcept;
     void put_aside_running();
@@ -282,37 +289,36 @@ class alignas(64) Worker final : private detail::EventSink,
     std::unique_ptr<Relocation> relocation_;
 
     const std::unique_ptr<LookAhead> ahead_;
-    std::size_t guess_;                    // for the event that is being executed
-    MailBuffer staged_;                    // what the running handler sends to other workers
-    std::vector<EventRecord*> to_cancel_;  // processed events whose LPs must be rolled back
-    std::vector<EventRecord*> put_aside_;  // in histories, as failed; see worker_interruption.cpp
-    bool may_interrupt_;                   // others may wait, and states come back whole
+    std::size_t guess_;                    // of LookAhead, for the event that is being executed
+    MailBuffer staged_;                    // what the running handler has sent to other workers
+    std::vector<EventRecord*> to_cancel_;  // executed events whose LPs must be rolled back
+    std::vector<EventRecord*> put_aside_;  // deferred: in histories, as failed events
+    bool may_interrupt_;                   // not alone, and no LP uses reverse computation
     bool draws_interruptions_;             // --check-interrupt
     bool draws_rollbacks_;                 // --check-rollback
     const bool is_alone_;                  // it executes all LPs of the run
-    const bool is_plain_;                  // execute_short() does all that the run needs
-    std::unique_ptr<std::byte[]> safe_entry_bytes_;  // of what runs for good; in no history
-    std::uint32_t until_timed_;  // events until one is timed for its group's load
-    std::uint64_t suggests_round_at_ = UINT64_MAX;  // executed events
-    // Of restore_state().
+    const bool is_plain_;                  // execute_short() is sufficient for the run
+    std::unique_ptr<std::byte[]> safe_entry_bytes_;  // of an irrevocable event; in no history
+    std::uint32_t until_timed_;  // events until the next one is timed for its group's load
+    std::uint64_t suggests_round_at_ = UINT64_MAX;  // number of executed events
+    // State of restore_state().
     struct Coasting {
-        History::Ordinal to;  // not executed again
+        History::Ordinal to;  // the first entry that is not executed again
         History::Ordinal at = 0;
         std::uint32_t sequence = 0;  // of the LP, before the event at `at`
     };
     Coasting coasting_{};
-    FaultGuard
-        undo_guard_;  // of handlers called while taking back, perhaps amid the core guard's batch
-    Snapshot* tried_image_ = nullptr;  // of check_rollback(), also when the tried handler crashes
+    FaultGuard undo_guard_;            // of handlers called during a rollback
+    Snapshot* tried_image_ = nullptr;  // of check_rollback(); freed also if the handler crashes
     std::uint64_t rolled_back_by_pauses_ = 0;  // events
-    bool is_expecting_ = false;                // the network may have more for the next turn
+    bool is_expecting_ = false;                // the network may deliver more in the next turn
     double asleep_seconds_ = 0;
     TraceTurn trace_turn_{core_.trace};
     std::unique_ptr<MemoryLook> memory_look_;
-    std::uint32_t walked_at_round_ = 0;  // paranoid
+    std::uint32_t walked_at_round_ = 0;  // at the last validate() of the paranoid preset
 };
 
-// A rank's, by number.
+// The workers of a rank, by number.
 using Workers = std::vector<std::unique_ptr<Worker>>;
 
 }  // namespace nw

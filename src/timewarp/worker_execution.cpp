@@ -1,4 +1,5 @@
-// How a worker takes in its mail, and how it executes events: irrevocably, or so that they can be undone.
+// How a worker reads its mail, and how it executes events: irrevocably, or so that they can be
+// undone.
 
 #include <cstring>
 
@@ -15,11 +16,11 @@
 namespace nw {
 namespace {
 
-// Events between two looks at the mail and the GVT. What a turn costs beside them, some 50 ns, is 0.4 % of
-// the time with 128 events of 98 ns (docs/results/cost-model-2026-11-21.md), and a straggler waits for 13 µs at
-// most, an eightieth of the interval between GVT rounds. In stepped PHOLD a batch of 512 costs up to 69 % more
-// where all events go to others without lookahead; one of 32 costs at most 1 % more, and 18 % less with 64 LPs
-// (docs/results/constants-2026-11-23.csv).
+// Events between two checks of mail and GVT. A turn costs some 50 ns besides its events; that is
+// 0.4 % of the time with 128 events of 98 ns (docs/results/cost-model-2026-11-21.md). A straggler
+// waits for at most 13 µs, 1/80 of the interval between GVT rounds. In stepped PHOLD, a batch of
+// 512 costs up to 69 % more if all events go to other LPs without lookahead; a batch of 32 costs at
+// most 1 % more, and 18 % less with 64 LPs (docs/results/constants-2026-11-23.csv).
 constexpr std::uint32_t batch_events = 128;
 
 }  // namespace
@@ -36,7 +37,7 @@ bool Worker::drain_mail() {
     return has_come;
 }
 
-// Null: the group is another worker's by now, which learns that there is mail for it.
+// If the group now belongs to another worker, passes the mail on to it and returns null.
 Group* Worker::group_of(BottomHalf& mail) {
     const std::uint32_t g = mail.group();
     if (owns(g)) [[likely]]
@@ -64,8 +65,8 @@ void Worker::receive(const WireEvent& wire, Group& group) {
     NW_CHECK(wire.time >= core_.gvt);
     NW_PARANOID(core_.plan.partition.position(wire.target).group == group.mail.group());
     core_.epochs.receive(wire.epoch);
-    // The end stands: this is beyond it. Taking it back would send further anti-messages, and the
-    // messages in flight would never end.
+    // The end of the run is fixed, and this message is beyond it. A rollback would send further
+    // anti-messages, and there would always be messages in flight.
     if (standstill_.phase() == Standstill::Phase::draining) return;
     if (wire.kind == WireKind::anti_message) {
         receive_anti_message(wire, group,
@@ -78,8 +79,8 @@ void Worker::receive(const WireEvent& wire, Group& group) {
     pending_.push(event.entry());
 }
 
-// A straggler is noticed here, when it comes up as the smallest, and not when it arrives: several of
-// them cost one rollback.
+// A straggler is detected when it is the smallest pending event, not when it arrives. Therefore
+// several stragglers that arrive together cost one rollback.
 bool Worker::execute_batch() {
     if (standstill_.phase() != Standstill::Phase::running) return false;
     const std::uint64_t executed = core_.counters[Counter::executed_events];
@@ -125,14 +126,15 @@ bool Worker::execute_batch() {
     return left < allowed;
 }
 
-// Whether the event is short, nothing can come before it any more, and nothing is kept of its LP's past.
+// Whether the event is short, no other event can precede it any more, and nothing is kept of its
+// LP's past.
 [[gnu::always_inline]] inline bool Worker::is_irrevocable(
     const LpRecord& lp, const PendingEntry& entry) const noexcept {
     return !entry.has_record() && entry.bound() < core_.safe_before && lp.history.empty() &&
            core_.keeper.is_at_start(lp);
 }
 
-// execute_for_good() of a short event, for a run without the features that is_plain_ excludes.
+// As execute_for_good() for a short event, in a run without the features that is_plain_ excludes.
 [[gnu::always_inline]] inline void Worker::execute_short(Group& group, LpRecord& lp,
                                                          EventRecord& event, std::size_t guess,
                                                          Context& context) {
@@ -178,13 +180,14 @@ bool Worker::execute_batch() {
         check_rollback(group, lp, on_record(group, event));
     } else if (--until_timed_ == 0) {
         until_timed_ = events_between_timed;
-        const EventType type = event.type;  // what runs for good is freed
+        const EventType type = event.type;  // run_event() frees an irrevocable event
         const bool stands_for_others = is_plain_ && is_irrevocable(lp, entry);
         const auto start = GvtRounds::Clock::now();
         run_event(group, lp, event);
         const auto end = GvtRounds::Clock::now();
         group.load.sample(std::chrono::duration<double, std::nano>(end - start).count());
-        // execute_short() counts nothing for the group. One in so many of its events comes here instead, and counts for all.
+        // execute_short() does not count events for the group. One of events_between_timed events
+        // takes this path, and counts for the others.
         if (stands_for_others) group.load.commit(events_between_timed - 1);
         core_.count_time(lp, type, start, end);
     } else {
@@ -203,7 +206,7 @@ bool Worker::execute_batch() {
         execute(group, lp, on_record(group, event));
 }
 
-// The record of an event that a history keeps. A short event gets one in its group's memory.
+// Returns the record of an event for a history. A short event gets one in its group's memory.
 [[gnu::always_inline]] inline EventRecord& Worker::on_record(Group& group, EventRecord& event) {
     if (!short_->is_record(event)) return event;
     EventRecord& kept = new_event(group, event, event.payload());
@@ -211,8 +214,9 @@ bool Worker::execute_batch() {
     return kept;
 }
 
-// Whether every event that the LP has executed is committed. The worker executes before it commits. So an LP that has
-// events in each lookahead, and has speculated once, would keep a past for ever if its past were not committed here.
+// Whether all events that the LP has executed are committed, after committing those that are final.
+// The worker executes before it commits: without this commit, an LP that has speculated once and
+// has events in each lookahead would always keep a history.
 [[gnu::always_inline]] inline bool Worker::has_no_past(Group& group, LpRecord& lp) {
     if (lp.committed == lp.history.tail()) [[likely]]
         return true;
@@ -227,7 +231,8 @@ bool Worker::execute_batch() {
     begin_execution(lp, event, entry);
     core_.running = {&group, &lp, &event, &entry, event.key()};
     call_handler(lp, event, entry);
-    // keep_running() has given a failed short event a new record: `event` is not used here.
+    // If a short event failed, keep_running() has replaced its record: `event` must not be used
+    // here.
     if (core_.plan.kinds.has_commit() && !core_.running.event->failed) call_on_commit();
     if (core_.running.event->failed) [[unlikely]]
         return;
@@ -238,7 +243,7 @@ bool Worker::execute_batch() {
     if (!short_->is_record(event)) group.heap.free(&event, event.bytes());
 }
 
-// Apart, so that execute_for_good stays small enough to be inlined.
+// Not inlined, so that execute_for_good() stays small enough to be inlined.
 [[gnu::noinline]] void Worker::call_on_commit() {
     core_.running.hook = "on_commit()";
     if (!call_guarded(core_.guard, nullptr, core_.failure,
@@ -246,8 +251,8 @@ bool Worker::execute_batch() {
         fail_running(core_.failure);
 }
 
-// What a handler did that was to be executed for good becomes an entry like others, which is reported
-// when GVT has passed it: an earlier event may fail, too.
+// Adds the failed event, which was executed irrevocably, to its LP's history. The failure is
+// reported when GVT has passed the event, because an earlier event may fail, too.
 void Worker::keep_running() {
     auto& [group, lp, event, entry, key, silent, hook] = core_.running;
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
@@ -277,7 +282,8 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
     committer_.note_uncommitted(lp);
     core_.keeper.save(lp, entry, group.heap);
     if (lp.failed) [[unlikely]] {
-        // An earlier handler failed. Either that is undone, and this with it, or it ends the run.
+        // An earlier handler of the LP failed. Either its rollback also undoes this event, or the
+        // failure ends the run.
         event.failed = true;
         return;
     }
@@ -298,7 +304,8 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
 
 [[gnu::always_inline]] inline void Worker::call_handler(LpRecord& lp, EventRecord& event,
                                                         HistoryEntry& entry) {
-    // Only events of a handler that will not be undone may be short: others are cancelled by their records.
+    // Only the sends of an irrevocable event may be short: other sends are canceled through their
+    // records.
     const bool is_for_good = is_running_for_good();
     short_->send_for(lp.sequence);
     Context context = is_for_good
@@ -336,7 +343,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
         });
 }
 
-// Only execute_short() has it inlined.
+// Only execute_short() contains release_short() inlined.
 [[gnu::noinline]] void Worker::release_short_by_call(LpRecord& lp) { release_short(lp); }
 
 void Worker::leave_crashed() {
@@ -348,7 +355,7 @@ void Worker::leave_crashed() {
         fail_running(what);
 }
 
-// What the running handler sent never leaves.
+// Discards the sends and side effects of the running handler.
 void Worker::drop_sends() {
     auto& [group, lp, event, entry, key, silent, hook] = core_.running;
     std::uint32_t beyond_end = entry->sent_count;
@@ -371,8 +378,9 @@ void Worker::drop_sends() {
     entry->random_used = 0;
 }
 
-// The event stays in the history as failed: undone with its LP's next rollback past it, reported if
-// it is committed. Where on_commit() has failed what the event sent is on its way, and nothing will undo it.
+// Marks the running event as failed. It stays in the LP's history: a rollback past it undoes it,
+// and a commit reports the failure. If on_commit() has failed, the event's sends have already left,
+// and nothing will undo it.
 void Worker::fail_running(std::string what) {
     if (*core_.running.hook == '\0') {
         drop_sends();

@@ -1,14 +1,16 @@
-// Handlers that run long out of order: a loop that ends in every state that there can be may be endless
-// in one that never was. HandlerWatch asks, the worker's own thread decides, and the handler is left by
-// a jump, as if it had crashed.
+// Interruption of handlers that run long, on events executed out of order. A loop that ends in
+// every state of a correct execution may be endless in a state that only speculation creates.
+// HandlerWatch sends a request, the worker's own thread decides, and a jump leaves the handler as
+// after a crash.
 //
-// The event then stands in its LP's history as a failed one does, and the LP rests. Unlike a failed one
-// it holds GVT (Contribution::put_aside), so that all that comes before it can still come. Once
-// everything else is beyond it, nothing can undo it any more: it is certain. It is rolled back, comes up as
-// the earliest event of all, and runs for as long as it likes. Several that are put aside at the same
-// bound do not wait for each other: what they cause has a larger one.
+// The event is then deferred (`put_aside`). It has an entry in its LP's history like a failed
+// event, and the LP executes nothing. Unlike a failed event, it holds GVT back
+// (Contribution::put_aside), so that all earlier events can still arrive. When everything else is
+// beyond it, nothing can undo it any more: it is irrevocable (`certain`). It is rolled back,
+// becomes the smallest pending event, and its handler runs without interruption. Several deferred
+// events with one bound do not wait for each other, because their effects have larger bounds.
 //
-// --check-interrupt draws such events, for tests.
+// --check-interrupt defers events at random, for tests.
 
 #include <algorithm>
 
@@ -30,11 +32,11 @@ RunningHandler Worker::running_handler() const noexcept {
 bool Worker::is_chosen_for_interruption(const EventRecord& event) const noexcept {
     if (event.certain) return false;
     Random dice(~core_.plan.config.seed, event.sender,
-                event.serial);  // not those of --check-rollback
+                event.serial);  // independent of --check-rollback
     return dice.chance(core_.plan.config.check_interrupt);
 }
 
-// Like a handler that failed, but without words: this is never committed.
+// As for a failed handler, but without a message: this entry is never committed.
 void Worker::put_aside_running() {
     drop_sends();
     EventRecord& event = *core_.running.event;
@@ -56,7 +58,8 @@ EventBound Worker::first_put_aside() const noexcept {
     return first;
 }
 
-// A rollback may take others of them back, too; those are pending or gone afterwards.
+// Rolls back the deferred events that `is_meant` selects. A rollback may undo other deferred
+// events, too; these are then pending or freed.
 template <class Condition>
 void Worker::take_back_put_aside(Condition&& is_meant) {
     core_.expect_earlier_events();
@@ -78,8 +81,8 @@ void Worker::run_what_is_certain(const Contribution& sums) {
     });
 }
 
-// Before groups change their worker (`new_workers`, by group): what is put aside in them is pending again,
-// and travels so.
+// Called before groups change their worker. Deferred events of these groups become pending again,
+// and move as such. `new_workers`: by group.
 void Worker::give_back_put_aside(const std::vector<std::uint32_t>& new_workers) {
     take_back_put_aside([&](const EventRecord& event) {
         return new_workers[core_.plan.partition.position(event.target).group] != core_.self.worker;

@@ -1,4 +1,5 @@
-// A worker's LPs before its first turn and after its last: built or read, started, ended, destroyed.
+// A worker's LPs before its first turn and after its last one: built or read, started, ended and
+// destroyed.
 
 #include "checkpoint/saved_group.hpp"
 #include "checkpoint/saved_run.hpp"
@@ -16,7 +17,7 @@
 
 namespace nw {
 
-// --- Before ----------------------------------------------------------------------------------------
+// --- Before --------------------------------------------------------------------------------------
 
 void Worker::adopt_thread() {
     warm_up();
@@ -61,7 +62,7 @@ void Worker::start(Clock::time_point now) {
 }
 
 void Worker::run_on_start(Group& group, LpRecord& lp) {
-    // What on_start does is final at once; the entry only gathers it.
+    // The effects of on_start are final at once; the entry only collects them.
     HistoryEntry entry{};
     core_.running = {&group, &lp, nullptr, &entry, {.sender = lp.id}, false, "on_start()"};
     Context context = make_context(0, lp.id, lp.random_counter);
@@ -76,7 +77,7 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
     core_.running = {};
 }
 
-// With what stood in a saved run, or comes from another rank.
+// Continues with a group from a saved run or from another rank. `now`: GVT at the pause.
 void Worker::go_on_with(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now) {
     if (core_.plan.measure_times.on())
         group.intervals_seen.assign(group.count, core_.plan.measure_times.ended_by(now));
@@ -108,7 +109,7 @@ void Worker::read_groups(const SavedRun& saved) {
     }
 }
 
-// --- After -----------------------------------------------------------------------------------------
+// --- After ---------------------------------------------------------------------------------------
 
 void Worker::finalize() {
     look_at_memory();
@@ -133,14 +134,14 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measure
                      false,  "on_end()"};
     Context context = make_context(end_time, lp.id, lp.random_counter);
     call_on_end(core_.running, core_.plan, context, core_.guard, measures);
-    // Behind all rows of events, and among ranks in the order of LPs.
+    // After all rows of events; over all ranks in the order of LPs.
     committer_.take_rows(entry, EventKey{time_infinity, 0, lp.id, 0});
     committer_.write_rows();
     free_side_effects(entry, group.heap);
     core_.running = {};
 }
 
-// After a failure no LP's destructor is called: states are what the failure left.
+// Not called after a failure, because the failure may have left the LPs' states incomplete.
 void Worker::destroy_lps(const std::atomic<int>& stop_signal) {
     nw::destroy_lps(core_.groups, core_.plan, ending_.time(), stop_signal, core_.running,
                     core_.guard);

@@ -1,6 +1,6 @@
-// Groups that leave for another rank, and groups that come from there, while all workers of all ranks stand
-// still: nothing has a past or is under way, so a group is its memory and its pending events, as in a saved
-// run.
+// Groups that leave for another rank, or arrive from there, while all workers of all ranks are
+// paused. No LP has a history and no message is in flight, so a group consists of its memory and
+// its pending events, as in a saved run.
 
 #include <algorithm>
 

@@ -1,9 +1,10 @@
-// Taking back what was executed too early. First everything the undone events sent is cancelled
-// (receivers are wasting work on it), then the LP's state is restored, which touches only its own
-// memory and can wait.
+// Rollback. First, everything that the undone events have sent is canceled, because the receivers
+// are wasting work on it. Then the LP's state is restored; this touches only the LP's own memory
+// and can wait.
 //
-// Cancelling an event of our own that was executed rolls its LP back in turn. That is done from a
-// list and not by recursion: a chain of such rollbacks may be as long as the simulation.
+// If a canceled event of this worker was executed, its LP is rolled back, too. These rollbacks are
+// processed from a list and not by recursion, because a chain of them may be as long as the
+// simulation.
 
 #include <algorithm>
 #include <cstring>
@@ -29,7 +30,7 @@ std::uint64_t identity(std::uint32_t sender, std::uint32_t serial) noexcept {
 
 }  // namespace
 
-// --- Anti-messages from other workers --------------------------------------------------------------
+// --- Anti-messages from other workers ------------------------------------------------------------
 
 void Worker::receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp) {
     for (History::Ordinal p = lp.history.tail(); p != lp.committed;) {
@@ -41,7 +42,8 @@ void Worker::receive_anti_message(const WireEvent& wire, Group& group, LpRecord&
         }
         if (before(event.key(), wire.key())) break;
     }
-    // Its twin is pending, or has not arrived: they meet when the twin comes up for execution.
+    // The event of this anti-message is pending or has not arrived. The event and the anti-message
+    // are removed when the event is about to be executed.
     group.unmatched_anti_messages.insert(identity(wire.sender, wire.serial));
     ++lp.unmatched_anti_messages;
 }
@@ -59,11 +61,11 @@ bool Worker::meets_anti(Group& group, LpRecord& lp, const EventRecord& event) {
     return true;
 }
 
-// --- Cancelling our own ----------------------------------------------------------------------------
+// --- Canceling events of this worker -------------------------------------------------------------
 
 void Worker::cancel_here(EventRecord& event) {
     if (event.status == EventStatus::processed) to_cancel_.push_back(&event);
-    // If pending, it is dropped when it comes up.
+    // A pending event is dropped when it is about to be executed.
     event.status = EventStatus::cancelled;
 }
 
@@ -81,7 +83,7 @@ void Worker::cancel_processed() {
     }
 }
 
-// --- Rollback --------------------------------------------------------------------------------------
+// --- Rollback ------------------------------------------------------------------------------------
 
 void Worker::roll_back_before(Group& group, LpRecord& lp, const EventKey& key) {
     ++core_.counters[Counter::stragglers];
@@ -92,9 +94,9 @@ void Worker::roll_back_before(Group& group, LpRecord& lp, const EventKey& key) {
     cancel_processed();
 }
 
-// Ensures: the LP is as it was before the entry at the returned position, which is `position` or an earlier one
-// (restore_state()); the events from there on are pending again, or detached if they were cancelled. The caller runs
-// cancel_processed() at the end.
+// Rolls the LP back to the state before the entry at `wanted`, or at an earlier position (see
+// restore_state()), and returns that position. The events from there on are pending again, or
+// detached if they were canceled. The caller calls cancel_processed() at the end.
 History::Ordinal Worker::roll_back(Group& group, LpRecord& lp, const History::Ordinal wanted) {
     const History::Ordinal tail = lp.history.tail();
     NW_CHECK(wanted - lp.committed < tail - lp.committed);
@@ -130,7 +132,7 @@ History::Ordinal Worker::roll_back(Group& group, LpRecord& lp, const History::Or
     return position;
 }
 
-// Requires: the event is in its LP's history, and not final.
+// Requires: the event is in its LP's history and is not final.
 void Worker::roll_back_to(const EventRecord& event) {
     const Partition::Position target = core_.plan.partition.position(event.target);
     Group& group = *core_.rank.group(target.group);
@@ -150,7 +152,7 @@ void Worker::take_back_looks(Group& group, const LpRecord& lp, const HistoryEntr
             group.intervals_seen_of(lp) = IntervalSums::first_of(effect->bytes_of());
 }
 
-// Of the entries in [from, to).
+// Cancels all sends of the entries in [from, to), newest entry first, and frees their side effects.
 void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal from, History::Ordinal to) {
     for (History::Ordinal p = to; p != from;) {
         HistoryEntry& entry = core_.entry_at(lp, --p);
@@ -169,9 +171,10 @@ void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal from, Histo
     }
 }
 
-// Puts state, random counter, sequence and last key back to `position`. The entries are still there. Returns where the
-// LP is now: earlier than `position` if an event that can still be undone did something else when it was executed
-// again. Such an event met a state that never was, for instance freed memory, which no saved state contains.
+// Restores state, random counter, sequence and last key to `position`. Keeps the entries. Returns
+// the position that was reached: it is earlier than `position` if an event that can still be undone
+// behaved differently when it was executed again. Such an event met a state that no correct
+// execution has, for example freed memory, which no saved state contains.
 History::Ordinal Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
     const RunningCall interrupted = core_.running;
     if (sigsetjmp(undo_guard_.env(), 0) != 0) {
@@ -186,7 +189,7 @@ History::Ordinal Worker::restore_state(Group& group, LpRecord& lp, History::Ordi
     } else if (core_.keeper.method(lp) == Rollback::copy) {
         core_.keeper.restore_undo(lp, core_.entry_at(lp, position));
     }
-    // Keys below the oldest entry kept are below GVT: nothing that can still come is earlier.
+    // Keys before the oldest entry are below GVT, so no event that can still arrive precedes them.
     lp.last_key = EventKey{-1, 0, 0, 0};
     lp.failed = false;
     if (coasting_.to != lp.history.head()) {
@@ -198,7 +201,7 @@ History::Ordinal Worker::restore_state(Group& group, LpRecord& lp, History::Ordi
     return coasting_.to;
 }
 
-// Random numbers and sequence, and with reverse handlers the state.
+// Restores the random counter and the sequence, and with reverse computation the state.
 void Worker::take_back_entries(Group& group, LpRecord& lp, History::Ordinal position) {
     for (History::Ordinal p = lp.history.tail(); p != position;) {
         HistoryEntry& entry = core_.entry_at(lp, --p);
@@ -215,8 +218,9 @@ void Worker::take_back_entries(Group& group, LpRecord& lp, History::Ordinal posi
     }
 }
 
-// Executes entries from `from` on to coasting_.to again with sends silenced: same state, same random numbers. Returns
-// false where one of them did something else; then coasting_.to is the position of that entry.
+// Coasts forward: executes the entries from `from` to coasting_.to again, without sends. The state
+// and the random numbers are those of the first execution. Returns false if an event behaved
+// differently; then coasting_.to is its position.
 bool Worker::coast(LpRecord& lp, History::Ordinal from) {
     for (History::Ordinal p = from; p != coasting_.to; ++p) {
         lp.random_counter -= core_.entry_at(lp, p).random_used;
@@ -245,8 +249,8 @@ bool Worker::coast(LpRecord& lp, History::Ordinal from) {
     return true;
 }
 
-// Whether the event that is executed again can still be undone. A worker that is alone executes all events in order, and
-// undoes only what --check-rollback tries.
+// Whether the event that is executed again can still be undone. False for a worker that is alone:
+// it executes all events in order, and undoes only events that --check-rollback selects.
 bool Worker::is_coasting_ahead() const noexcept {
     return !core_.plan.is_alone() && core_.running.silent && *core_.running.hook == '\0' &&
            !(core_.running.event->bound() < core_.irrevocable_before) &&
@@ -254,15 +258,17 @@ bool Worker::is_coasting_ahead() const noexcept {
                core_.running.lp->history.tail() - core_.running.lp->committed;
 }
 
-// The LP coasts to that event only, which is undone, too. What is final can be executed again with the same result,
-// unless the model is wrong.
+// Makes the running event the new end of coasting forward, so that it is undone, too. If the event
+// is final, the model is wrong and the run ends: a final event can be executed again with the same
+// result.
 void Worker::undo_coasted(std::string_view what) {
     if (!is_coasting_ahead()) fail_undoing(what);
     core_.running.lp->sequence = coasting_.sequence;
     coasting_.to = coasting_.at;
 }
 
-// What was running is a handler that went well the first time.
+// Throws ModelError: the running handler failed or behaved differently during a rollback, although
+// the event was executed without failure before.
 void Worker::fail_undoing(std::string_view what) {
     const std::string call = describe_call(core_.running, core_.plan.kinds);
     if (core_.keeper.method(*core_.running.lp) == Rollback::reverse)
@@ -273,7 +279,7 @@ void Worker::fail_undoing(std::string_view what) {
                     call, what));
 }
 
-// --- --check-rollback ------------------------------------------------------------------------------
+// --- --check-rollback ----------------------------------------------------------------------------
 
 bool Worker::is_chosen_for_check(const EventRecord& event) const noexcept {
     if (event.rollback_tried) return false;
@@ -281,7 +287,7 @@ bool Worker::is_chosen_for_check(const EventRecord& event) const noexcept {
     return dice.chance(core_.plan.config.check_rollback);
 }
 
-// What is not as it was, in words; empty if all is.
+// Describes how the LP differs from its state before the event; empty if it does not differ.
 std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot& before,
                                               std::uint64_t random_counter,
                                               std::uint32_t sequence) const {
@@ -299,8 +305,8 @@ std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot
     return {};
 }
 
-// Executes the event, takes it back, compares the LP with what it was. The event is pending again
-// afterwards and runs for good when it comes up next.
+// Executes the event, undoes it, and compares the LP with its state before the event. The event is
+// pending again afterwards, and is executed without this check when it is again the smallest.
 void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
     event.rollback_tried = true;
     tried_image_ = lp.heap.take(group.heap);

@@ -1,8 +1,8 @@
-// Standing still so that the whole run can be saved, or groups move between ranks (worker_moving.cpp).
+// Pauses, in which the whole run is saved or groups move between ranks (worker_moving.cpp).
 //
-// A pause begins at a GVT round, like the end of a run does (standstill.hpp). What lies beyond that GVT is
-// taken back at once, so nobody sends anything after its next cut. What differs from the end is that
-// what still arrives is kept.
+// A pause begins at a GVT round, as the end of a run does (standstill.hpp). Everything beyond that
+// GVT is undone at once, so that no worker sends anything after its next cut. Unlike at the end,
+// messages that still arrive are kept.
 
 #include <cmath>
 #include <optional>
@@ -18,12 +18,12 @@
 
 namespace nw {
 
-// --- Pausing ---------------------------------------------------------------------------------------
+// --- Pausing -------------------------------------------------------------------------------------
 
 void Worker::begin_pause(const GvtResult& result) {
     ahead_->forget();
     const Contribution& asked = result.sums;
-    // GVT with its generation: it never goes back, so that nothing before it may be taken back.
+    // GVT with its generation. It never decreases, so nothing before it may be undone.
     standstill_.begin_pause(start_of(result.bound()),
                             {.save = asked.save != 0 || asked.stop != 0, .move = asked.move != 0});
     const EventKey& bound = standstill_.bound();
@@ -39,7 +39,8 @@ void Worker::begin_pause(const GvtResult& result) {
     });
     rolled_back_by_pauses_ += core_.counters[Counter::rolled_back_events] - rolled_back;
     core_.lead = core_.gvt;
-    // The commit of all that is left. With an end condition it lags one round behind (ending.hpp).
+    // Commits all remaining events. With an end condition, commit lags one round behind
+    // (ending.hpp).
     if (core_.plan.kinds.has_end_condition())
         ending_.look_at_pause(committer_, bound);
     else
@@ -68,10 +69,10 @@ void Worker::end_interrupted() noexcept {
     ending_.end_interrupted(standstill_.bound().time);
 }
 
-// --- Saving ----------------------------------------------------------------------------------------
+// --- Saving --------------------------------------------------------------------------------------
 
-// The pending events, by group. Those that are cancelled, or whose anti-messages wait for them, go. Mostly there are
-// none, and then the pending set need not be written anew.
+// Returns the pending events by group. Drops events that were canceled or whose anti-messages have
+// arrived. Usually there are none, and the pending set is not rewritten.
 PendingChains Worker::settle_pending() {
     put_all_on_record(*short_, pending_,
                       [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
@@ -102,14 +103,15 @@ void Worker::drop_cancelled() {
         core_.group_of(core_.lp(entry.target)).heap.free(entry.record(), entry.record()->bytes());
 }
 
-// Who goes on with a group knows of no LP for how many intervals it was looked at.
+// Evaluates all intervals that have ended, for all LPs: the next owner of a group assumes this
+// (go_on_with()).
 void Worker::look_at_all_intervals() {
     if (core_.intervals == nullptr) return;
     nw::look_at_intervals(core_.groups, core_.plan, standstill_.bound().time, core_.running,
                           core_.guard, *core_.intervals);
 }
 
-// What was learnt of its LPs stays.
+// Drops the LPs' histories, but keeps the data from which their state-saving intervals are adapted.
 void Worker::forget_past(Group& group) {
     for (std::uint32_t i = 0; i < group.count; ++i) {
         NW_CHECK(group.lps[i].committed == group.lps[i].history.tail());

@@ -1,5 +1,5 @@
-// A worker's sends: what a handler schedules becomes an event record here or a wire event for another
-// worker, and leaves when the handler has returned.
+// A worker's sends. An event that a handler schedules becomes an event record, or a wire event for
+// another worker. It leaves when the handler has returned.
 
 #include <cstring>
 
@@ -18,7 +18,7 @@ void Worker::schedule(Context& context, LpId target, detail::ScheduledTime when,
                       std::span<const std::byte> payload) {
     detail::check_schedule(core_.plan.rules, context.self(), context.now(), target, when,
                            payload.size());
-    const PlatformScope platform;  // from here on it must not be torn by an interruption
+    const PlatformScope platform;  // from here on an interruption would leave incomplete data
     if (core_.running.silent) {
         ++core_.running.lp->sequence;
         return;
@@ -41,7 +41,8 @@ void Worker::schedule(Context& context, LpId target, detail::ScheduledTime when,
 }
 
 void Worker::output(Context&, std::size_t table, std::span<const OutputValue> row) {
-    // First the rules: a handler that was refused a row, and went on, is refused it again in coasting.
+    // The rules are checked also while coasting forward: if a handler caught the exception for a
+    // refused row, the row is refused again.
     const std::size_t bytes = encoded_row_bytes(core_.plan.setup.outputs, table, row);
     if (core_.running.silent) return;
     const PlatformScope platform;
@@ -51,7 +52,8 @@ void Worker::output(Context&, std::size_t table, std::span<const OutputValue> ro
     encode_row(row, effect.content());
 }
 
-// What they show becomes final with the event that comes next.
+// Evaluates the intervals that have ended. The figures become final with the event that is executed
+// next.
 [[gnu::noinline]] void Worker::look_at_intervals(Group& group, const LpRecord& lp,
                                                  VirtualTime now) {
     std::uint32_t& seen = group.intervals_seen_of(lp);

@@ -1,5 +1,5 @@
-// What must hold of a worker between two turns, and of an LP after each change: see base/paranoid.hpp
-// for when this is looked at.
+// The invariants of a worker between two turns, and of an LP after each change. base/paranoid.hpp
+// describes when they are checked.
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ bool has_twins(const std::vector<T*>& sorted_pointers) {
 
 void Worker::check_turn() {
     if (core_.rank.failed() || core_.rank.model_failed())
-        return;  // whoever fails leaves things as they are
+        return;  // a failure leaves data incomplete
     validate_between_turns();
     if (walked_at_round_ == core_.epochs.seen() || !core_.walks.is_due()) return;
     walked_at_round_ = core_.epochs.seen();
@@ -57,7 +57,7 @@ std::uint64_t Worker::validate() const {
     return validate_groups() + pending_.size();
 }
 
-// The groups are those that are this worker's, each once, and its mail comes here.
+// core_.groups contains each group that this worker owns, once.
 void Worker::validate_lists() const {
     const std::vector<Group*> groups = sorted(core_.groups);
     NW_CHECK(!has_twins(groups));
@@ -75,8 +75,8 @@ void Worker::validate_lists() const {
     core_.rank.ready_list(core_.self.worker).validate(core_.plan.partition.groups());
 }
 
-// An LP is on one of the two lists, once, if and only if it says so; and what is on them is what the
-// counters say.
+// An LP is once on one of the committer's two lists if and only if it is marked as uncommitted. The
+// counters agree with the lists.
 void Worker::validate_uncommitted() const {
     std::vector<LpRecord*> listed;
     committer_.for_each_uncommitted([&](LpRecord& lp) { listed.push_back(&lp); });
@@ -133,7 +133,7 @@ std::uint64_t Worker::validate_group(const Group& group) const {
     return things + group.heap.free_bytes() / 256;
 }
 
-// Each entry says what its event says, is for one of this worker's LPs, and is not below GVT.
+// Each entry agrees with its event, is for an LP of this worker, and is not below GVT.
 void Worker::validate_pending() const {
     NW_CHECK(pending_.validate());
     pending_.for_each([this](const PendingEntry& entry) {

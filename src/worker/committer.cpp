@@ -12,9 +12,9 @@
 namespace nw {
 namespace {
 
-// LPs committed in one turn: with one or two events each, which are most where there are many LPs, this
-// takes about as long as two batches of events. The time of an event is flat from a quarter to four times of
-// this (docs/results/constants-2026-11-23.csv).
+// LPs committed in one turn. Where there are many LPs, most of them have one or two events each;
+// then this takes about as long as two batches of events. The time per event is the same from a
+// quarter to four times this number (docs/results/constants-2026-11-23.csv).
 constexpr std::size_t lps_per_turn = 512;
 
 }  // namespace
@@ -74,7 +74,7 @@ void Committer::commit_batch(bool keeps_nothing) {
     }
 }
 
-// Record, then history entry, then event of the LPs that are committed next.
+// Prefetches the record, then the history entry, then the event of the LPs that are committed next.
 inline void Committer::prefetch_next() noexcept {
     const std::size_t left = committing_.size();
     if (left > 12) prefetch(&committing_[left - 12]->history);
@@ -128,7 +128,7 @@ void Committer::release_side_effects_at_once(Group& group, HistoryEntry& entry) 
     release_side_effects(group, entry);
 }
 
-// Only step() can handle a crash of on_commit().
+// If the model has on_commit(), leaves the LP to step(), which can handle a crash of on_commit().
 void Committer::commit_now(Group& group, LpRecord& lp) {
     const bool has_final = before(core_.entry_at(lp, lp.committed).event->key(), bound_);
     if (has_final && !core_.plan.kinds.has_commit() && !core_.rank.model_failed())
@@ -151,7 +151,7 @@ void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {
     if constexpr (paranoid) core_.check_change(lp, bound_);
 }
 
-// Apart, so that commit_entry stays small enough to be inlined.
+// Not inlined, so that commit_entry() stays small enough to be inlined.
 [[gnu::noinline]] bool Committer::call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry) {
     core_.running = {&group, &lp, entry.event, &entry, entry.event->key(), false, "on_commit()"};
     if (call_guarded(core_.guard, nullptr, core_.failure,

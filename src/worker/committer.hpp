@@ -1,7 +1,8 @@
-// Making final what lies before a bound: hooks, output, digest, and memory given back. A commit takes
-// several turns where it is long, so that it does not delay the next cut.
+// Commits the events before a bound: hooks, output, digest and fossil collection. A long commit
+// takes several turns, so that it does not delay the next cut.
 //
-// It knows which LPs have executed something that is not final, for everybody who has to look at those.
+// The committer also lists the LPs that have executed events which are not final. Other parts of
+// the worker use these lists.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -22,26 +23,29 @@ class Committer {
     Committer(const Committer&) = delete;
     Committer& operator=(const Committer&) = delete;
 
-    // Entries before `bound` are final. A commit under way is continued with the new bound. Where an event of the rank
-    // has failed, the commit ends before the earliest such event.
+    // Begins to commit the entries before `bound`, which are final. A commit under way continues
+    // with the new bound. If an event of the rank has failed, the commit ends before the earliest
+    // failed event.
     void begin(const EventKey& bound);
-    // The same where nothing was undone since the last time. With the same bound there is nothing to begin, for
-    // what was executed since lies behind it: where many events have one time, GVT stays for many rounds.
+    // As begin(). Requires: nothing was undone since the last commit. If the bound is unchanged,
+    // there is nothing to commit, because later executions are not before it: if many events have
+    // one time, GVT stays unchanged for many rounds.
     void go_on(const EventKey& bound);
-    // Commits some LPs. Returns whether there was anything to do. With `keeps_nothing` an LP whose past is
-    // final forgets it.
+    // Commits some LPs. Returns whether there was anything to do. With `keeps_nothing`, an LP whose
+    // history is final keeps nothing of it.
     bool step(bool keeps_nothing);
-    // Nothing of the commit under way is left.
+    // Whether no commit is under way.
     bool is_done() const noexcept { return is_done_; }
     const EventKey& bound() const noexcept { return bound_; }
     VirtualTime last_committed_time() const noexcept { return last_committed_time_; }
     void resume_from(VirtualTime last_committed) noexcept { last_committed_time_ = last_committed; }
 
-    // Commits what is final of an LP, before step() comes to the LP. Requires: the LP has entries that are not committed.
+    // Commits the LP's final entries, before step() reaches the LP. Requires: the LP has entries
+    // that are not committed.
     void commit_now(Group& group, LpRecord& lp);
-    // The event of an entry that is in no history has been executed, and is final.
+    // Commits an irrevocable event that has just been executed. `entry` is not in a history.
     void commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry);
-    // For a worker that does most of this itself.
+    // Parts of commit_at_once(), for a caller that does the rest itself.
     void note_committed(VirtualTime time) noexcept {
         last_committed_time_ = std::max(last_committed_time_, time);
     }
@@ -49,19 +53,20 @@ class Committer {
 
     // --- LPs whose history has entries that are not final ---
 
-    // The LP executes something.
+    // The LP has a new history entry.
     void note_uncommitted(LpRecord& lp) {
         if (lp.has_uncommitted) return;
         lp.has_uncommitted = true;
         uncommitted_.push_back(&lp);
     }
-    // `visit` may roll LPs back, but not make them execute or commit anything: the lists stay as they are.
+    // `visit` may roll LPs back, but must not execute or commit events: the lists must not change.
     template <class Visit>
     void for_each_uncommitted(Visit&& visit) const {
         for (LpRecord* lp : uncommitted_) visit(*lp);
         for (LpRecord* lp : committing_) visit(*lp);
     }
-    // They leave this list if `is_taken(lp)`. Requires: is_done().
+    // Removes the LPs for which `is_taken(lp)` from the list, and returns them. Requires:
+    // is_done().
     template <class Condition>
     std::vector<LpRecord*> take_uncommitted_if(Condition&& is_taken) {
         const auto taken = std::stable_partition(uncommitted_.begin(), uncommitted_.end(),
@@ -78,9 +83,9 @@ class Committer {
 
     // --- output rows ---
 
-    // Takes the rows of an entry that is final; they go to the output at the end of the commit.
+    // Takes the rows of a final entry; they are handed to the output at the end of the commit.
     void take_rows(const HistoryEntry& entry, const EventKey& key);
-    // All that were taken go to the output now: those of on_end().
+    // Writes all rows taken from on_end() at once.
     void write_rows();
 
     void validate() const;
@@ -100,10 +105,10 @@ class Committer {
 
     WorkerCore& core_;
     std::vector<LpRecord*> uncommitted_;
-    std::vector<LpRecord*> committing_;  // the same, of the commit under way
+    std::vector<LpRecord*> committing_;  // LPs of the commit under way
     EventKey bound_{};
     bool is_done_ = true;
-    bool has_taken_over_ = false;  // LPs that may have executed something before the bound
+    bool has_taken_over_ = false;  // added LPs may have events before bound_
     VirtualTime last_committed_time_ = 0;
     std::vector<OutputRow> rows_;
 };

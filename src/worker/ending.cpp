@@ -10,7 +10,7 @@
 namespace nw {
 namespace {
 
-// The sequence wraps.
+// The sequence may wrap.
 EventKey just_after(EventKey key) noexcept {
     if (++key.sequence == 0) ++key.sender;
     return key;
@@ -85,7 +85,7 @@ void Ending::look(const Committer& committer, const EventKey& bound) {
     committer.for_each_uncommitted([&](LpRecord& lp) { look_at(lp, bound); });
 }
 
-// For the first event after which the LP would let the run end.
+// Searches for the first event after which the LP lets the run end.
 void Ending::look_at(LpRecord& lp, const EventKey& bound) {
     if (!lp.may_have_ended || lp.ended) return;
     for (History::Ordinal p = lp.committed; p != lp.history.tail(); ++p) {

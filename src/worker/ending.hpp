@@ -1,9 +1,10 @@
-// Whether the run is over, and where it ends.
+// Decides whether the run is over, and where it ends.
 //
-// With an end condition (can_end()) commit lags one round behind GVT: what is below GVT is first
-// looked at for can_end(), the next round tells everybody whether all LPs have ended and at which
-// latest event K, and only then it is known that nothing beyond K may be committed. A worker that is alone
-// knows it at once.
+// With an end condition (can_end()), commit lags one round behind GVT. First, the events below GVT
+// are searched for the first event of each LP after which can_end() is true. From the result of the
+// next round, all workers learn whether all LPs have ended, and K, the latest of these events. Only
+// then is it certain that nothing beyond K may be committed. A worker that is alone has this result
+// at once.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -23,50 +24,53 @@ class Ending {
   public:
     explicit Ending(WorkerCore& core);
 
-    // A new GVT is known. Returns whether the run ends with it; the result is the same on all workers.
-    // `stop_bound`: the run also ends there if a signal asks for it.
+    // Called for each new GVT. Returns whether the run ends with it; the result is the same on all
+    // workers. `stop_bound`: where the run also ends if a signal requests it.
     bool on_gvt(const GvtResult& result, const Committer& committer,
                 std::optional<EventBound> stop_bound);
-    // The same while all workers are about to stand still: only an end condition can end the run.
+    // As on_gvt(), while all workers are pausing: only an end condition can end the run.
     bool on_gvt_while_pausing(const GvtResult& result);
-    // Requires: one of the two was called for this round. What is before it may be committed.
+    // Everything before it may be committed. Requires: one of the two functions was called for this
+    // round.
     const EventKey& final_bound() const noexcept { return final_bound_; }
 
-    // An event that was executed for good was the first after which the LP would let the run end.
+    // `key` is the key of the first event after which the LP lets the run end. The event is
+    // irrevocable.
     void note_end(LpRecord& lp, const EventKey& key) noexcept;
     // Whether is_known() may become true: the worker is alone, and the model has an end condition.
     bool knows_end() const noexcept { return knows_end_; }
-    // Nothing beyond what this worker has executed belongs to the run: it is alone, and all LPs have ended.
+    // The end is known: the worker is alone, and all LPs have ended. No event that it has not
+    // executed belongs to the run.
     bool is_known() const noexcept { return knows_end_ && lps_not_ended_ == 0; }
 
-    // All is looked at for can_end() up to `bound`, where a pause begins. Requires: an end condition.
+    // Searches the events before `bound`, where a pause begins. Requires: an end condition.
     void look_at_pause(const Committer& committer, const EventKey& bound);
 
-    // A pause was the end.
+    // The run ends at a pause.
     void end_interrupted(VirtualTime at) noexcept;
 
     EndReason reason() const noexcept { return reason_; }
-    VirtualTime time() const noexcept { return time_; }  // up to which the run came
+    VirtualTime time() const noexcept { return time_; }  // that the run has reached
     // Whether a signal has ended the run when only some of the events at time() were final.
     bool splits_time() const noexcept;
 
-    // --- what a GVT round is told ---
+    // --- contributions to a GVT round ---
 
     std::uint64_t lps_not_ended() const noexcept { return lps_not_ended_; }
     // The key of the latest event after which an LP let the run end.
     const EventKey& last_key() const noexcept { return last_key_; }
-    // Events that were sent beyond the end of the run, and not taken back.
+    // Events that were sent beyond the end of the run and were not undone.
     std::uint64_t sent_beyond_end() const noexcept { return sent_beyond_end_; }
 
     void note_beyond_end() noexcept { ++sent_beyond_end_; }
     void take_back_beyond_end(std::uint32_t events) noexcept { sent_beyond_end_ -= events; }
 
-    // --- LPs that come and go ---
+    // --- LPs that are added and removed ---
 
     void add(const LpRecord& lp) noexcept { lps_not_ended_ += lp.ended ? 0 : 1; }
     void add(const Group& group) noexcept;
     void remove(const Group& group) noexcept;
-    // What a saved run knew: GVT, and the latest key over all its workers.
+    // Values from a saved run: GVT, and the latest key over all its workers.
     void resume_from(VirtualTime gvt) noexcept { previous_gvt_ = gvt; }
     void resume_last_key(const EventKey& last_key) noexcept { last_key_ = last_key; }
 

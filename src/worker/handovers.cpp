@@ -47,7 +47,7 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
         pending);
     for (const PendingEntry& entry : pending) {
         const Partition::Position position = core_.plan.partition.position(entry.target);
-        // The memory of a short event is the worker's, and stays.
+        // The memory of a short event belongs to the worker, and stays.
         packed[new_workers[position.group]].pending.push_back(
             entry.has_record() || entry.is_bare()
                 ? entry
@@ -77,8 +77,9 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
         }
 }
 
-// Sender and target of an event that part can no longer reach each other through next_sent: the
-// sender keeps an anti-message to send, as if the target had always been elsewhere.
+// If the sender and the target of an event are separated, they can no longer reach each other
+// through next_sent. The sender then keeps an anti-message, as if the target had always been
+// elsewhere.
 void Handovers::part_senders(const std::vector<std::uint32_t>& new_workers) {
     committer_.for_each_uncommitted([&](LpRecord& lp) {
         const std::uint32_t here = core_.plan.partition.position(lp.id).group;

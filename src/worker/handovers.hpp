@@ -1,7 +1,7 @@
-// Groups that change their worker (rebinding). Nobody stops: the old owner finishes the commit under
-// way, packs what it keeps for the group and posts it; the new owner unpacks it; mail that still
-// comes to the old one is sent on. Both do so between learning the round that the plan belongs to and
-// their next cut.
+// Groups that change their worker (rebinding). No worker stops. The old owner finishes the commit
+// under way, packs what it keeps for the group, and posts it. The new owner unpacks it. The old
+// owner passes on mail that still arrives for the group. Both workers do their part between
+// learning the round that the plan belongs to and their next cut.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -29,24 +29,25 @@ class Handovers {
           committer_(committer),
           ending_(ending) {}
 
-    // A round was learnt: the plan that belongs to it, if there is one.
+    // Called when a round was learned. Reads the plan that belongs to the round, if there is one.
     void on_gvt();
 
-    // With the round that was learnt last groups change their workers.
+    // Whether groups change their workers with the last learned round.
     bool are_planned() const noexcept;
-    // The next cut waits until what leaves has left and what comes has come.
+    // Whether groups still have to leave or to arrive. The next cut waits for them.
     bool is_under_way() const noexcept { return !leaving_.empty() || awaited_ != 0; }
     bool is_leaving() const noexcept { return !leaving_.empty(); }
     bool is_awaiting() const noexcept { return awaited_ > 0; }
 
-    // By group: this worker, or the one that the group goes to.
+    // By group: the worker that the group goes to; this worker if the group is not leaving.
     std::vector<std::uint32_t> new_workers() const;
-    // Requires: no commit is under way, and nothing that leaves is put aside. What these groups committed
-    // below its bound has been handed to the output, so that their next owner need not know of it.
+    // Requires: no commit is under way, and no event of the leaving groups is deferred. The output
+    // of their committed events has been handed over, so the next owner has nothing to output for
+    // them.
     void hand_over(const std::vector<std::uint32_t>& new_workers);
     void take_over();
 
-    // Events: with groups that came, less those that left.
+    // Uncommitted events of groups that arrived, minus those of groups that left.
     std::int64_t uncommitted_taken_over() const noexcept { return uncommitted_taken_over_; }
 
   private:
@@ -58,7 +59,7 @@ class Handovers {
     Committer& committer_;
     Ending& ending_;
     std::vector<GroupMove> leaving_;
-    std::int64_t awaited_ = 0;  // groups; below 0: come before this worker learnt the plan
+    std::int64_t awaited_ = 0;  // groups; below 0: some arrived before this worker learned the plan
     std::int64_t uncommitted_taken_over_ = 0;
 };
 

@@ -7,25 +7,25 @@
 namespace nw {
 namespace {
 
-// In one turn, so that it does not delay the next cut by more than half of the interval between GVT
-// rounds, which is a millisecond unless the user says otherwise. The calls of free() by which an LP is
-// forgotten would have to take 2 µs together to reach that. To look at a group takes one access to memory
-// that is no longer in the cache.
+// Limits for one turn, so that it delays the next cut by at most half of the interval between GVT
+// rounds, which is 1 ms by default. To reach that, the calls of free() for one forgotten LP would
+// have to take 2 µs in total. A visit to a group costs one memory access that misses the cache.
 constexpr std::size_t forgotten_lps_per_turn = 256;
 constexpr std::chrono::microseconds release_time_per_turn{500};
 constexpr std::chrono::nanoseconds group_visit_time{100};
 
-// A worker that may still run ahead gives memory back for one part in so many of its time.
+// Unless memory is full, a worker spends at most one part in this many of its time on releasing
+// memory.
 constexpr int release_time_share = 10;
 
-// What the heaps hold free is counted this often at most: it takes a look at every group.
+// Minimum time between two counts of the heaps' free bytes, because a count visits all groups.
 constexpr std::chrono::milliseconds count_interval{1};
 
-// Once in so long every group gives back the pages of its mail if none has come meanwhile. A group that
-// has some takes 4 to 5 µs for it (docs/results/constants-2026-11-23.csv), so those of a turn take half a
-// millisecond, as above. One that has none takes a look, at most 100 ns: for 100,000 groups, which is much,
-// a hundredth of a worker's time in the long interval. A walk over as many, in turns of 12 µs, takes half of
-// the short one.
+// How often each group returns the pages of its mail, if no mail has arrived meanwhile. This takes
+// 4 to 5 µs for a group with such pages (docs/results/constants-2026-11-23.csv), so the groups of
+// one turn take half a millisecond, as above. A group without such pages takes at most 100 ns: for
+// 100,000 groups, which is many, 1 % of a worker's time in the long interval. A walk over 100,000
+// groups, in turns of 12 µs, takes half of the short interval.
 constexpr std::chrono::seconds mail_trim_interval{1};
 constexpr std::chrono::milliseconds mail_trim_interval_low{20};
 constexpr std::size_t mail_trims_per_turn = 128;
@@ -76,7 +76,7 @@ void MemoryRelief::give_back(MemoryBudget::Level level) {
         release_some(level == MemoryBudget::Level::full);
 }
 
-// A group that rebinding moves meanwhile may be left out once.
+// A group that rebinding moves during a walk may be left out of this walk.
 void MemoryRelief::trim_mail() {
     if (core_.now < trim_due_) return;
     const std::size_t end = std::min(core_.groups.size(), trimmed_ + mail_trims_per_turn);
@@ -86,7 +86,7 @@ void MemoryRelief::trim_mail() {
     trim_due_ = core_.now + (is_low_ ? mail_trim_interval_low : mail_trim_interval);
 }
 
-// LPs that execute something are forgotten when that is committed. This is for all others, once.
+// Visits each LP once. LPs that execute events are forgotten when these events are committed.
 void MemoryRelief::forget_some() {
     for (std::size_t left = forgotten_lps_per_turn;
          left > 0 && forgotten_groups_ < core_.groups.size();) {
@@ -97,14 +97,14 @@ void MemoryRelief::forget_some() {
             continue;
         }
         LpRecord& lp = group.lps[forgotten_lps_++];
-        // One that is on a list of LPs to commit is looked at there, and forgotten then.
+        // An LP on a list of the committer is forgotten after its commit.
         if (!lp.has_uncommitted && lp.committed == lp.history.tail()) core_.forget(group, lp);
         --left;
     }
 }
 
 void MemoryRelief::release_some(bool full) {
-    // By the bytes looked through and not by the clock, so that a stepped run can be replayed.
+    // Measured in bytes visited and not by the clock, so that a stepped run can be replayed.
     std::chrono::nanoseconds spent{0};
     for (std::size_t n = 0; n < core_.groups.size() && spent < release_time_per_turn; ++n) {
         if (++released_groups_ >= core_.groups.size()) {

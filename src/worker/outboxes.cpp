@@ -10,20 +10,23 @@
 namespace nw {
 namespace {
 
-// A batch for another rank is closed when it is full (Transport::batch_bytes), or at this age if it is worth
-// a message by then: to send and to receive one takes 0.3 µs over shared memory and 5 µs over TCP, an event
-// in it 0.2 µs (docs/results/cost-model-2026-11-21.md). That it holds more than eight when the cut has taken
-// its part, tests/engine/test_batches.cpp shows.
+// A batch for another rank is closed when it is full (Transport::batch_bytes), or at this age if it
+// then has enough events. Sending and receiving a batch takes 0.3 µs over shared memory and 5 µs
+// over TCP, an event in it 0.2 µs (docs/results/cost-model-2026-11-21.md).
+// tests/engine/test_batches.cpp shows that batches have at least eight events on average, although
+// cuts close some of them earlier.
 constexpr std::chrono::microseconds batch_age{50};
 constexpr std::uint64_t events_worth_sending = 16;
 
-// One with fewer waits longer the more ranks there are that the worker speaks to, each of which gets a smaller
-// part of what it sends; the cut sends it at the latest. With up to so many it is closed at the age above.
+// A batch with fewer events waits longer, in proportion to the number of ranks that the worker
+// sends to, because each of them gets a smaller share of the events. The cut sends it at the
+// latest. With at most this number of ranks, it is closed at batch_age.
 constexpr std::uint32_t peers_few = 4;
 
-// What a worker may send to other ranks between two results of GVT before it stops running ahead. A
-// round takes a millisecond, in which nobody sends a tenth of this; only when a rank does not answer
-// is it used up, and then it bounds what waits in the others' memory.
+// Messages that a worker may send to other ranks between two results of GVT. When they are used up,
+// it executes no events beyond GVT. A round takes 1 ms, in which no worker sends a tenth of this
+// number. The credit is used up only if a rank does not respond. It then bounds the memory for
+// messages that wait on other ranks.
 constexpr std::uint32_t messages_credited = 1 << 16;
 // The limit in bytes, for large payloads: messages_credited messages of 128 bytes each.
 constexpr std::size_t bytes_credited = std::size_t{8} << 20;

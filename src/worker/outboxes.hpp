@@ -1,5 +1,5 @@
-// What a worker sends to others, from the moment it is said to be sent until it lies in a bottom half of
-// this rank or in a batch for another one.
+// The events and anti-messages that a worker sends to other workers: from send() until they are in
+// a mail ring or a bottom half of this rank, or in a batch for another rank.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -17,37 +17,40 @@ class Outboxes {
   public:
     explicit Outboxes(WorkerCore& core);
 
-    // The event or anti-message belongs to the epoch that is open, from now on. Returns whether this was the
-    // last that the worker may send to other ranks before it learns a new GVT.
+    // Adds an event or anti-message, which belongs to the current epoch. Returns whether this used
+    // the last of the credit: the messages that the worker may send to other ranks before it learns
+    // a new GVT.
     [[nodiscard]] bool send(WireEvent wire, const std::byte* payload);
 
-    // Everything for workers of this rank leaves, and batches for other ranks that are old enough, or all.
+    // Publishes everything for workers of this rank. Closes the batches for other ranks that are
+    // due, or all.
     void flush(bool everything);
 
-    // At a cut, after flush(true): batches to each other rank since the last, by its number; as many as fit.
+    // Called at a cut, after flush(true). Stores the numbers of batches to each other rank since
+    // the last cut, for as many ranks as `sent` has elements.
     void take_batches_sent(std::span<std::uint32_t> sent) noexcept;
 
     void on_gvt() noexcept;
 
-    // Events and anti-messages to each other rank, added to `sums` by the rank's number.
+    // Adds to `sums`, by rank, the number of events and anti-messages sent to each other rank.
     void add_sent_to(std::vector<std::uint64_t>& sums) const;
 
-    // What waits here belongs to the epoch that is open: the next cut sends it off.
+    // All waiting messages must belong to the current epoch, because the next cut sends them.
     void validate() const;
 
   private:
     struct ToWorker {
-        std::size_t bytes = 0;                 // appended to the ring and not published
+        std::size_t bytes = 0;                 // appended to the ring and not yet published
         VirtualTime earliest = time_infinity;  // of these
-        MailBuffer mail;                       // for which the ring has no room
+        MailBuffer mail;                       // without a ring, or for which it has no room
     };
     struct ToRank {
         MailBuffer mail;
-        WorkerCore::Clock::time_point opened;  // when the first event went in
+        WorkerCore::Clock::time_point opened;  // when the first event was added
         std::uint64_t events_sent = 0;         // so far
         std::uint32_t batches_in_epoch = 0;
-        std::uint64_t sent_in_batches = 0;  // of them in batches that were closed
-        std::uint32_t spoken_to_at = 0;     // rounds_
+        std::uint64_t sent_in_batches = 0;  // of these, in closed batches
+        std::uint32_t spoken_to_at = 0;     // rounds_ at the last send to this rank
     };
 
     void send_to_worker(std::uint32_t worker, const WireEvent& wire, const std::byte* payload);
@@ -58,13 +61,13 @@ class Outboxes {
 
     WorkerCore& core_;
     std::vector<ToWorker> to_workers_;      // by worker of this rank
-    std::vector<ToRank> to_ranks_;          // by rank; grows to the highest spoken to
-    std::vector<std::uint32_t> open_;       // ranks for which something waits
+    std::vector<ToRank> to_ranks_;          // by rank; grows to the highest rank sent to
+    std::vector<std::uint32_t> open_;       // ranks with an open batch
     std::uint32_t messages_since_gvt_ = 0;  // to other ranks
-    std::size_t bytes_since_gvt_ = 0;       // of these
-    std::uint32_t rounds_ = 1;              // of GVT
-    std::uint32_t peers_ = 0;               // ranks spoken to since the last round
-    std::uint32_t peers_before_ = 0;        // between it and the one before
+    std::size_t bytes_since_gvt_ = 0;       // bytes of these
+    std::uint32_t rounds_ = 1;              // GVT results learned, plus 1
+    std::uint32_t peers_ = 0;               // ranks sent to since the last GVT result
+    std::uint32_t peers_before_ = 0;        // between the last result and the one before
 };
 
 }  // namespace nw

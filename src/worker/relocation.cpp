@@ -22,7 +22,8 @@ void Relocation::carry_out() {
     const std::uint32_t self = core_.self.worker;
     const WorkerSeats::Seat place = seats.ordered(self);
     if (place.cpu >= 0) {
-        // Also to the one that it has: before Linux 6.2, a cpuset that changes unbinds all threads in it.
+        // Also if the CPU is unchanged: before Linux 6.2, a change of a cpuset unbinds all threads
+        // in it.
         const Status status = core_.rank.os().bind_thread(place.cpu);
         seats.note_binding(self, status);
         if (status != 0) return;
@@ -50,7 +51,7 @@ void Relocation::fetch_pages() {
         for (Group* group : core_.groups) share.add(group->memory);
         share.pass();
     } catch (const std::bad_alloc&) {
-        // Pagemigd brings them: they have been asked for.
+        // The pages have been requested, so pagemigd moves them.
     }
     const MigrationFigures figures = log.figures();
     core_.rank.seats().count_fetched(figures.pages_moved, figures.busy_ns);

@@ -1,7 +1,8 @@
-// What a worker does when placement wants it elsewhere (rank/worker_seats.hpp): it binds itself to the CPU
-// that it is given and asks for its groups' pages, which pagemigd brings; or, when that has been too slow, it
-// fetches them itself, as all workers do at the same time. Nobody executes meanwhile: that is the pause in
-// which AsymSched migrates all at once.
+// Carries out the placement's orders for a worker (rank/worker_seats.hpp). The worker binds itself
+// to its new CPU and requests its groups' pages, which pagemigd then moves. If pagemigd has been
+// too slow, all workers are ordered at the same time to move their groups' pages themselves. No
+// worker executes events meanwhile: this is the pause in which AsymSched migrates all pages at
+// once.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -16,7 +17,7 @@ class Relocation {
   public:
     explicit Relocation(WorkerCore& core) : core_(core) {}
 
-    // Cost: one comparison, unless there are orders.
+    // Cost: one comparison, unless there are new orders.
     void step();
 
   private:

@@ -9,7 +9,8 @@
 namespace nw {
 namespace {
 
-// What is committed late has to wait for GVT. And where rollbacks are tried, coasting forward is tried, too.
+// Irrevocable execution commits at once; a late commit must wait for GVT. With --check-rollback no
+// event is executed irrevocably, so that coasting forward is tested, too.
 bool may_commit_at_once(const RunPlan& plan) noexcept {
     return !plan.config.keep_safe_events && plan.config.check_rollback == 0 && !plan.commits_late();
 }
@@ -27,10 +28,10 @@ EventBound SafeHorizon::beyond(const GvtResult& result) const noexcept {
     return std::max(lookahead_on, just_after(result.bound()));
 }
 
-// With round e groups change their worker. A sender that has not learnt e reads the old owner of a group, and may push
-// onto that worker's list after the worker has drained it for its cut e + 1: the mail is passed on after
-// round e + 1, and was sent before the sender's cut e + 1. All senders have learnt e when they cut e + 1, so that
-// mail which they send after it takes the new way.
+// Groups change their worker with round e. A sender that has not learned e reads the old owner of a
+// group. It may send mail to the old owner after that worker has drained its mail for its cut e+1.
+// Then the mail is passed on after round e+1, although it was sent before the sender's cut e+1. All
+// senders have learned e when they cut e+1, so mail that they send later goes to the new owner.
 void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
     if (!is_on_ || is_alone_) return;
     if (groups_move) rounds_held_ = 3;

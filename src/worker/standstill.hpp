@@ -1,9 +1,10 @@
-// How a worker comes to rest: for good, when the run ends, or for a pause in which the run is saved or groups
+// How a worker stops: at the end of the run, or for a pause in which the run is saved or groups
 // move between ranks.
 //
-// Both begin at a GVT round, and all workers learn of it with the same result. From then on nobody
-// executes; whatever is on its way arrives. Two rounds on, every send lies in epochs that a quiesced
-// round covers. All workers see the same round say so, and none cuts another one.
+// Both begin at a GVT round, whose result is the same for all workers. From then on no worker
+// executes events, and messages in flight arrive. Two rounds later, all sends are in epochs that a
+// quiesced round covers. All workers learn from the same round that nothing is in flight, and none
+// makes another cut.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -25,14 +26,15 @@ class Standstill {
         return phase_ == Phase::paused || phase_ == Phase::finished;
     }
 
-    // With the round that was learnt last. Requires: running, or pausing when the run ends amid that.
+    // Begins with the last learned round. Requires: running, or pausing if the run ends during a
+    // pause.
     void begin_end() noexcept { begin(Phase::draining); }
-    // What is done in a pause; both, if both were asked for.
+    // The purposes of a pause; it may have both.
     struct Purpose {
         bool save = false;
         bool move = false;
     };
-    // `bound`: what is before it will be final.
+    // `bound`: everything before it will be final.
     void begin_pause(const EventKey& bound, Purpose purpose) noexcept {
         begin(Phase::pausing);
         pause_began_ = core_.now;
@@ -42,21 +44,21 @@ class Standstill {
         if (purpose.move) is_move_due_ = false;
     }
 
-    // A round was learnt while pausing or draining.
+    // Called for each round that is learned while pausing or draining.
     void on_gvt(bool quiesced) noexcept {
         if (rounds() >= 2 && quiesced) nothing_in_flight_ = true;
     }
-    // After a failure, what is on its way is not awaited.
+    // Called after a failure: messages in flight are not awaited.
     void wait_for_nothing() noexcept { nothing_in_flight_ = true; }
     std::uint32_t rounds() const noexcept { return core_.epochs.seen() - since_; }
     bool nothing_in_flight() const noexcept { return nothing_in_flight_; }
 
-    // Called at the end of a turn in which all that is final was committed.
+    // Called at the end of a turn in which everything that is final was committed.
     void settle() noexcept {
         if (nothing_in_flight_) phase_ = phase_ == Phase::pausing ? Phase::paused : Phase::finished;
     }
 
-    // The end of a pause.
+    // Ends a pause.
     void resume() noexcept {
         time_paused_ += WorkerCore::Clock::now() - pause_began_;
         phase_ = Phase::running;
@@ -64,17 +66,17 @@ class Standstill {
     }
     void finish() noexcept { phase_ = Phase::finished; }
 
-    // Of the last pause.
+    // Data of the last pause.
     const EventKey& bound() const noexcept { return bound_; }
     Purpose purpose() const noexcept { return purpose_; }
     WorkerCore::Clock::time_point pause_began() const noexcept { return pause_began_; }
-    // In all pauses, with the one that is under way.
+    // Duration of all pauses, including the current one.
     WorkerCore::Clock::duration time_paused() const noexcept {
         const bool is_pausing = phase_ == Phase::pausing || phase_ == Phase::paused;
         return is_pausing ? time_paused_ + (core_.now - pause_began_) : time_paused_;
     }
 
-    // The worker asks for a pause from then on; or now.
+    // The worker requests a pause: from `time` on, or now.
     void save_at(WorkerCore::Clock::time_point time) noexcept { save_due_ = time; }
     void move_soon() noexcept { is_move_due_ = true; }
     bool is_save_due() const noexcept { return core_.now >= save_due_; }
@@ -89,7 +91,7 @@ class Standstill {
     const WorkerCore& core_;
     Phase phase_ = Phase::running;
     bool nothing_in_flight_ = false;
-    std::uint32_t since_ = first_round;  // rounds done when it began
+    std::uint32_t since_ = first_round;  // last learned round when the phase began
     EventKey bound_{};
     Purpose purpose_{};
     WorkerCore::Clock::time_point pause_began_{};

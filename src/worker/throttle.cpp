@@ -9,7 +9,7 @@
 namespace nw {
 
 void Throttle::on_gvt(const GvtResult& result, VirtualTime safe) noexcept {
-    // Strictly ahead of GVT even where adding the window is lost in rounding.
+    // Strictly beyond GVT, also if rounding absorbs the window.
     const VirtualTime window =
         std::max(core_.gvt + result.window, std::nextafter(core_.gvt, time_infinity));
     horizon_ = std::min(core_.plan.until, std::max(window, safe));
@@ -39,7 +39,7 @@ void Throttle::resume() noexcept {
     horizon_ = std::min(core_.plan.until, std::nextafter(core_.gvt, time_infinity));
 }
 
-// The horizon may also be the end of the run, which is no stop.
+// Not counted if the horizon is the end of the run.
 void Throttle::count_stop(bool is_beyond) noexcept {
     if (!is_beyond || horizon_ < core_.plan.until) ++core_.counters[Counter::window_stops];
 }

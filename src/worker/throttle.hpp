@@ -1,5 +1,5 @@
-// How far a worker may run ahead of GVT: up to a horizon in virtual time, so many generations within one
-// instant, and, where memory is short, so many events.
+// Limits how far a worker may execute beyond GVT: by a horizon in virtual time, by a number of
+// generations at one time and, if memory is short, by a number of events.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -20,23 +20,25 @@ class Throttle {
 
     explicit Throttle(WorkerCore& core) : core_(core) {}
 
-    // A new GVT is known: the window that goes with it, and no quota. What is before `safe` need not wait.
+    // Called for each new GVT: sets the window that belongs to it, and removes the quota. The
+    // window does not hold back events before `safe`.
     void on_gvt(const GvtResult& result, VirtualTime safe) noexcept;
 
-    // Until the next GVT so many events may be executed; none: as stay_at_gvt() for want of memory.
+    // Sets the number of events that may be executed until the next GVT. 0: as
+    // stay_at_gvt_for_memory().
     void set_quota(std::uint32_t events) noexcept;
 
-    // Only what lies at GVT itself may run, until the next one is known, which this worker will ask for
-    // when it finds nothing more to do. Returns whether that is less than before.
+    // Allows only events at GVT itself, until the next GVT. The worker will request that round when
+    // it finds nothing more to do. Returns whether this lowers the horizon.
     bool stay_at_gvt() noexcept;
     void stay_at_gvt_for_memory() noexcept;
-    // After a pause: as far as GVT, until the next one says more.
+    // After a pause: allows only events at GVT, until the next GVT.
     void resume() noexcept;
 
-    // Events before it may be executed before the next GVT is known.
+    // Events before it may be executed before the next GVT is learned.
     VirtualTime horizon() const noexcept { return horizon_; }
 
-    // How many events of a batch may be executed.
+    // Returns how many events of a batch may be executed.
     std::uint32_t allowed(std::uint32_t events) const noexcept { return std::min(events, quota_); }
     void spend(std::uint32_t events) noexcept {
         if (quota_ != unlimited) [[unlikely]]
@@ -61,8 +63,8 @@ class Throttle {
 
     WorkerCore& core_;
     VirtualTime horizon_ = 0;             // events before it may be executed now
-    std::uint32_t generations_ = 1;       // the last that may run beyond GVT
-    std::uint64_t generation_limit_ = 1;  // at GVT itself
+    std::uint32_t generations_ = 1;       // the last that may be executed beyond GVT
+    std::uint64_t generation_limit_ = 1;  // the last at GVT itself
     std::uint32_t quota_ = unlimited;     // events that may still be executed before the next GVT
 };
 

@@ -27,7 +27,7 @@ void WorkerCore::forget(Group& group, LpRecord& lp) {
     keeper.forget(lp, group.heap);
 }
 
-// There may be a saved state although the history is empty: after a rollback to where it was taken.
+// A saved state may exist although the history is empty: after a rollback to the state's position.
 void WorkerCore::drop_history(Group& group, LpRecord& lp) {
     collect_fossils_before(group, lp, lp.committed);
     lp.history.release(stride, group.heap);
@@ -36,7 +36,8 @@ void WorkerCore::drop_history(Group& group, LpRecord& lp) {
 
 LpExpectations WorkerCore::expectations(const EventKey& committed_before,
                                         bool is_cancelling) const noexcept {
-    // Who has learnt of a new GVT before this worker may have handed over what is final up to there.
+    // A worker that has learned a newer GVT may have handed over groups that are committed up to
+    // it.
     const bool there_is_news = rank.gvt().done() != epochs.seen();
     return {.keeping = keeper.rules(),
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
@@ -46,7 +47,7 @@ LpExpectations WorkerCore::expectations(const EventKey& committed_before,
             .is_cancelling = is_cancelling};
 }
 
-// The words of a check that fails say which LP it was.
+// The message of a failed check contains the LP.
 void WorkerCore::check_change(const LpRecord& lp, const EventKey& committed_before,
                               bool is_cancelling) {
     const PlatformScope platform;

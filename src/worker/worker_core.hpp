@@ -1,6 +1,7 @@
-// What all parts of a worker use: whose it is, what it owns, how far it knows GVT, what the model's
-// code that runs now belongs to. The parts (outboxes, throttle, committer, …) have a reference to it,
-// and each keeps besides what it alone changes.
+// The state that all parts of a worker use: its rank and number, its groups, the GVT that it has
+// learned, and the call of the model's code that is running. The parts (outboxes, throttle,
+// committer, …) have a reference to it. Each part also has its own state, which no other part
+// changes.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -36,25 +37,28 @@ struct WorkerCore {
     WorkerCore(Rank& rank, WorkerId id);
     ~WorkerCore();
 
-    // Its place is among its group's LPs: worker_core_inline.hpp.
+    // Returns the LP with this number; it must be of this rank. worker_core_inline.hpp
     inline LpRecord& lp(std::uint32_t id) const noexcept;
     inline Group& group_of(const LpRecord& lp) const noexcept;
     HistoryEntry& entry_at(LpRecord& lp, History::Ordinal position) const noexcept {
         return lp.history.at(position, stride);
     }
 
-    // To be called before an event may become pending that lies before an irrevocable event: an interrupted event, or an
-    // event of a group that the worker takes over. In all other cases `lead` stays beyond all irrevocable events.
+    // Must be called before an event that precedes an irrevocable event may become pending: an
+    // interrupted event, or an event of a group that the worker takes over. In all other cases no
+    // irrevocable event is beyond `lead`.
     void expect_earlier_events() noexcept { farthest = std::max(farthest, lead); }
 
     // Fossil collection: frees the events and entries before `needed`. worker_core_inline.hpp
     inline void collect_fossils_before(Group& group, LpRecord& lp,
                                        History::Ordinal needed) noexcept;
-    // Nothing is kept for an LP's past but what was learnt of it. Requires: as below.
+    // Drops the LP's committed entries and its saved states, but no measured data. Requires: as
+    // forget().
     inline void drop_past(Group& group, LpRecord& lp) noexcept;
-    // The LP keeps no past at all. Requires: all that it has executed is final.
+    // Drops everything that is kept of the LP's past. Requires: all events that the LP has executed
+    // are final.
     void forget(Group& group, LpRecord& lp);
-    // The same, but for what was learnt of it.
+    // As forget(), but keeps the data from which the state-saving interval is adapted.
     void drop_history(Group& group, LpRecord& lp);
 
     // Events by kind of LP and type. figures_of() requires counts_events(). worker_core_inline.hpp
@@ -63,8 +67,8 @@ struct WorkerCore {
     inline void count_time(const LpRecord& lp, EventType type, Clock::time_point start,
                            Clock::time_point end);
 
-    // For the paranoid preset (base/paranoid.hpp): the LP has changed. `committed_before`: the bound of the
-    // last commit.
+    // For the paranoid preset (base/paranoid.hpp): checks an LP that has changed.
+    // `committed_before`: the bound of the last commit.
     void check_change(const LpRecord& lp, const EventKey& committed_before,
                       bool is_cancelling = false);
     LpExpectations expectations(const EventKey& committed_before,
@@ -76,10 +80,10 @@ struct WorkerCore {
     const std::uint32_t stride;  // bytes of a history entry
 
     std::vector<Group*> groups;
-    VirtualTime gvt = 0;  // as this worker knows it
-    // GVT with its generation. An event before it is irrevocable, and what the event sent may have been executed
-    // and freed: HistoryEntry::sent of such an event must not be followed. Commit goes by time alone, so
-    // that histories contain such events.
+    VirtualTime gvt = 0;  // as this worker has learned it
+    // GVT with its generation. An event before it is irrevocable, and the events that it sent may
+    // have been executed and freed: HistoryEntry::sent of such an event must not be followed.
+    // Histories contain such events, because commit uses the time alone.
     EventBound irrevocable_before{0};
     EventBound lead{0};              // bound of the event that was executed last
     EventBound farthest{0};          // maximum of `lead` up to the last expect_earlier_events()
@@ -90,12 +94,12 @@ struct WorkerCore {
     EpochCounts epochs;
     Counters counters;
     WorkerFigures figures;
-    std::unique_ptr<IntervalSums> intervals;  // of what is final; null: there are none
+    std::unique_ptr<IntervalSums> intervals;  // of final events; null: no interval measures
     TraceTrack trace;
 
     RunningCall running;
     FaultGuard guard;
-    std::string failure;  // of the handler that failed last
+    std::string failure;  // message of the handler that failed last
 
     WalkPace walks;
 };

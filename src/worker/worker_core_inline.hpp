@@ -1,5 +1,5 @@
-// What of WorkerCore looks into groups, on the way of every event. Apart from worker_core.hpp, so that
-// who only needs to know a worker need not know the rank, groups and their memory.
+// Functions of WorkerCore that access groups, for every event. They are not in worker_core.hpp, so
+// that its users need not include the rank, groups and their memory.
 #pragma once
 
 #include "base/prefetch.hpp"
@@ -22,8 +22,8 @@ inline Group& WorkerCore::group_of(const LpRecord& lp) const noexcept {
 inline void WorkerCore::collect_fossils_before(Group& group, LpRecord& lp,
                                                History::Ordinal needed) noexcept {
     while (lp.history.head() != needed) {
-        // The events lie where they were made, long ago for the cache. (Beyond the last one kept the
-        // ring holds an older entry: a useless hint at worst.)
+        // The event was written long ago and is probably not in the cache. (Beyond the newest
+        // entry, the ring contains an older one; then the hint is useless but harmless.)
         prefetch(entry_at(lp, lp.history.head() + 4).event);
         EventRecord* event = entry_at(lp, lp.history.head()).event;
         group.heap.free(event, event->bytes());

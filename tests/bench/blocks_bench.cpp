@@ -1,6 +1,6 @@
-// A model whose one LP takes a block of memory with each event and keeps them all: what many blocks
-// cost that are larger than the small chunks of an LP's heap. The list of them grows, too, and leaves
-// free blocks of other sizes behind.
+// A model whose only LP allocates a block of memory with each event and keeps all blocks: the cost
+// of many blocks that are larger than the small chunks of an LP's heap. The list of the blocks
+// grows, too, and leaves free blocks of other sizes behind.
 
 #include <cstddef>
 #include <cstdint>

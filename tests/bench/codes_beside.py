@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""CODES, network models that were written for ROSS, on ROSS and on our door: one source tree, built twice (docs/ross.md).
-Each case must commit as many events as ROSS does on one core, and write the same lines into the same files (lp-io).
-Then, without these files, how long the event loop took, the least of some rounds, which take turns: on one core, and as two
-ranks, by reverse handlers. What ROSS commits on two ranks is shown, and no failure.
+"""Compares CODES, network models that were written for ROSS, on ROSS and on our interface: one
+source tree, built twice (docs/ross.md). Each case must commit the same number of events as ROSS on
+one core, and write the same lines into the same files (lp-io). Then the event loop is timed without
+these files, on one core, and on two ranks with reverse handlers. The rounds alternate, and the
+shortest one counts. The number of events that ROSS commits on two ranks is shown, and a difference
+is no failure.
 
-usage: codes_beside.py [--rounds N] [--json FILE] SOURCES BUILD-WITH-ROSS BUILD-WITH-OURS [CASE...]"""
+usage: codes_beside.py [--rounds N] [--json FILE] SOURCES BUILD-WITH-ROSS BUILD-WITH-OURS
+                       [CASE...]"""
 
 import argparse
 import json
@@ -16,7 +19,8 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parents[1] / "support"))
 from ross_beside import Sides, told_by_ross  # noqa: E402
 
-# Each with its program, its words, and its configuration in tests/conf, of a build or of the sources.
+# For each case: the program, its options, and its configuration in tests/conf of a build or of the
+# sources.
 CASES = {
     "dragonfly plus": ("src/model-net-synthetic-dragonfly-all", ["--num_messages=300"], "dragonfly-plus/dfp-test.conf"),
     "dragonfly custom": ("src/model-net-synthetic-dragonfly-all", ["--num_messages=10"],
@@ -27,7 +31,8 @@ CASES = {
 
 
 def files_of(folder):
-    """What was written, by file: lines in any order, since ranks write one after the other."""
+    """The sorted lines of each file. The order of lines is ignored, because ranks write one after
+    the other."""
     return {path.relative_to(folder): sorted(path.read_bytes().splitlines())
             for path in folder.rglob("*") if path.is_file()}
 
@@ -56,7 +61,7 @@ class CodesSides(Sides):
         return events, files_of(results)
 
     def row(self, case, ranks, rounds, wanted):
-        """What is measured, and what of it is not as wanted."""
+        """The measured values of a case, and the number of files that differ from those of ROSS."""
         events, files = self.written(True, case, ranks)
         told = [[self.outcome(is_ours, case, ranks) for is_ours in (False, True)] for _ in range(rounds)]
         return {"case": case, "ranks": ranks, "events_of_ross": told[-1][0][0], "events_of_ours": events,

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""What the tuning constants of the engine do: runs programs with other values of a constant, and measures them
-beside the value that it has. The programs are made from a copy of this checkout in which these constants are
-read from the environment. So there is one build for all values, in which nothing else differs: neither the
-layout of the code nor the luck that comes with it.
+"""Measures the effect of the engine's tuning constants: runs programs with other values of a
+constant, and compares them with its default. The programs are built from a copy of this checkout in
+which these constants are read from the environment. So there is one build for all values, and
+nothing else differs, in particular not the layout of the code.
 
 usage: constants.py RESULTS.csv [--only NAME...] [--exact] [--repetitions N] [--work FOLDER]
-       constants.py --check       whether every constant of the table stands in its file
+       constants.py --check       checks that every constant of the table is in its file
 
-Figures are of two kinds. `exact` ones are the same in every run, on a busy machine, too: they are taken once.
-`time` ones are taken in pairs, with the other value and with the default, in alternating order; what stands
-in the results is the median of the ratios and the least and the largest of them. --exact leaves these out.
+There are two kinds of figures. `exact` figures are the same in every run, also on a busy machine,
+and are measured once. `time` figures are measured in pairs, with the other value and with the
+default, in alternating order. The results contain the median, the least and the largest of the
+ratios. --exact omits `time` figures.
 
-A row is written as soon as it is known. What stands in RESULTS.csv already is not measured again: a run that
-was stopped goes on where it was, and rows that are to be measured anew are deleted from the file."""
+A row is written as soon as it is measured. Rows that RESULTS.csv contains are not measured again: a
+run that was stopped continues where it was. To measure a row again, delete it from the file."""
 
 import argparse
 import csv
@@ -36,23 +37,25 @@ COLUMNS = ["constant", "file", "default", "value", "case", "figure", "kind", "wi
 
 
 class Case(NamedTuple):
-    """`words`: a program and its arguments; {value} is the constant's value in the program that is run."""
+    """`words`: a program and its arguments; {value} is the constant's value in the program that is
+    run."""
     name: str
     words: list
     exact: list = []
     time: list = []
-    start: list = []  # what starts the program: words, as `valgrind`
+    start: list = []  # words before the program, for example `valgrind`
 
 
 class Constant(NamedTuple):
     name: str
     file: str
     cases: list
-    factors: list = [1, 0.25, 4, 0.5, 2]  # of the default: values to try; 1 shows the noise
+    factors: list = [1, 0.25, 4, 0.5, 2]  # values / default; 1 shows the noise
 
 
 def stepped(name, words, until):
-    """Eight workers on eight cores, unless the words say otherwise; any machine will do."""
+    """A case of eight workers on eight cores, unless `words` contains other numbers. Any machine
+    can run it."""
     return Case(f"stepped, {name}", ["constants_bench", "stepped", f"until={until}", *words.split()],
                 exact=["virtual_ns_an_event", "executed_by_committed", "round_us", "uncommitted_peak"])
 
@@ -103,7 +106,7 @@ CONSTANTS = [
              ["phold", "--quiet", "--workers", "1", "--events-per-lp", "16", "--until", "100"],
              time=["wall_ns_an_event"], start=[sys.executable, ROOT / "jobs/lib/launch.py", "2"])]),
 ]
-# Of single steps, from which other constants follow: with the defaults alone.
+# Costs of single steps, from which other constants follow. Measured with the defaults only.
 STEPS = Case("single steps", ["constants_bench", "unit"],
              time=["pause_ns", "yield_ns", "calm_mail_visit_ns", "mail_trim_ns", "page_fault_and_discard_ns"])
 
@@ -132,7 +135,8 @@ def variable_of(constant):
 
 
 def from_environment(constant, text):
-    """The text of a file in which the constant is what the environment says."""
+    """The text of a file with the definition of the constant replaced: its value is read from the
+    environment."""
     found = definition(constant, text)
     reader = f"{constant.name}_of_environment"
     return f"""#include <cstdlib>
@@ -147,10 +151,10 @@ double {reader}(double otherwise) {{
 
 
 class Tree:
-    """A copy of the checkout, and the programs that are made of it."""
+    """A copy of the checkout, and the programs that are built from it."""
 
     def __init__(self, folder, definitions):
-        self.with_defaults = {}  # exact figures by the words of their case
+        self.with_defaults = {}  # exact figures, by the words of their case
         self.source, self.build = folder / "source", folder / "source/build"
         listed = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT)
         for name in filter(None, listed.decode().split("\0")):
@@ -185,7 +189,7 @@ class Tree:
 
 
 def run(tree, case, constant=None, value=None):
-    """The figures of one run; without a value, with that which the constant has."""
+    """The figures of one run. Without `value`, the constant has its default."""
     environment = dict(os.environ)
     if value is not None:
         environment[variable_of(constant)] = repr(value)
@@ -341,7 +345,8 @@ def main():
         if not given.exact and (not given.only or "steps" in given.only):
             measure_steps(results, tree, given.repetitions)
         wanted = [constant for constant in CONSTANTS if not given.only or constant.name in given.only]
-        # The first value of each constant, then the second, ...: the extremes are known early.
+        # Measures the first value of each constant, then the second, and so on, so that the
+        # extremes are known early.
         for values in itertools.zip_longest(*map(values_of, wanted)):
             for constant, value in zip(wanted, values):
                 for case in constant.cases if value is not None else []:

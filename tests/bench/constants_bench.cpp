@@ -1,14 +1,14 @@
-// Parts of the engine alone, for tests/bench/constants.py, which runs this with other values of a
-// constant and compares. Prints one JSON object of figures: CPU time of this machine where the name ends
-// in _ns, but for `stepped`; all others are the same in every run.
+// Parts of the engine alone, for tests/bench/constants.py, which runs this program with other
+// values of a constant and compares the results. Prints one JSON object of figures. Figures whose
+// names end in _ns are CPU time on this machine. All others are the same in every run.
 //
-//     stepped    PHOLD on as many cores as there are workers, played in one thread and in virtual machine
-//                time (tests/engine/crowded_machine.hpp), on any machine
-//     rows       rows of output on their way through OutputWriter, from two workers
-//     scratch    a handler's big buffer, allocated, written and freed again and again
-//     growth     a group that grows in the region: calls for access to pages
-//     mail       a bottom half with a burst now and then
-//     unit       what single steps take on this machine
+//     stepped    PHOLD with one core per worker, simulated in one thread and in virtual machine
+//                time (tests/engine/crowded_machine.hpp), the same on any machine
+//     rows       rows of output from two workers through OutputWriter
+//     scratch    a large buffer of a handler, which is allocated, written and freed repeatedly
+//     growth     a group that grows in the region: number of calls for access to pages
+//     mail       a bottom half with occasional bursts
+//     unit       costs of single steps on this machine
 //
 //     constants_bench SECTION [NAME=VALUE...]
 #include <algorithm>
@@ -49,7 +49,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// NAME=VALUE words, with what stands for those that are not given.
+// Words of the form NAME=VALUE. The caller gives the value of names that are not among them.
 class Arguments {
   public:
     Arguments(int count, char** words) {
@@ -72,7 +72,7 @@ class Arguments {
     std::map<std::string, std::string> values_;
 };
 
-// This thread's CPU time, in ns: others on the machine take none of it.
+// CPU time of this thread, in ns. It does not contain the time of other threads and programs.
 double cpu_ns() {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -85,7 +85,7 @@ std::uint64_t faults() {
     return static_cast<std::uint64_t>(used.ru_minflt);
 }
 
-// --- stepped ---------------------------------------------------------------------------------------
+// --- stepped -------------------------------------------------------------------------------------
 
 nlohmann::json stepped(const Arguments& given) {
     phold::Model model;
@@ -103,7 +103,7 @@ nlohmann::json stepped(const Arguments& given) {
     config.state_saving_interval = 1;
     test::SteppedRun run(setup, config, {.workers = config.workers, .weather = {0, 0, 0}}, 1);
     run.set_up();
-    // What a worker's steps take: docs/results/cost-model-2026-11-21.md, taken apart by hand.
+    // Costs of a worker's steps: derived by hand from docs/results/cost-model-2026-11-21.md.
     test::CrowdedMachine machine(run,
                                  {.cores = config.workers,
                                   .foreign = static_cast<std::uint32_t>(given.count("foreign", 0)),
@@ -127,7 +127,7 @@ nlohmann::json stepped(const Arguments& given) {
         {"digest", run.digest()}};
 }
 
-// --- rows ------------------------------------------------------------------------------------------
+// --- rows ----------------------------------------------------------------------------------------
 
 struct CountingSink final : RowSink {
     void write(const OutputRow& row) override {
@@ -159,7 +159,7 @@ nlohmann::json rows(const Arguments& given) {
             {"row_bytes", sizeof(OutputRow) + 32 + 16}};
 }
 
-// --- scratch ---------------------------------------------------------------------------------------
+// --- scratch -------------------------------------------------------------------------------------
 
 nlohmann::json scratch(const Arguments& given) {
     const std::size_t bytes = given.count("bytes", 1 << 20);
@@ -182,7 +182,7 @@ nlohmann::json scratch(const Arguments& given) {
              static_cast<double>(faults() - faults_before) / static_cast<double>(uses)}};
 }
 
-// --- growth ----------------------------------------------------------------------------------------
+// --- growth --------------------------------------------------------------------------------------
 
 nlohmann::json growth(const Arguments& given) {
     const std::size_t end = given.count("bytes", 1 << 26);
@@ -207,7 +207,7 @@ nlohmann::json growth(const Arguments& given) {
             {"opened_by_used", static_cast<double>(opened()) / static_cast<double>(end)}};
 }
 
-// --- mail ------------------------------------------------------------------------------------------
+// --- mail ----------------------------------------------------------------------------------------
 
 nlohmann::json mail(const Arguments& given) {
     const std::vector<std::byte> burst(given.count("burst", 1 << 18)),
@@ -235,9 +235,9 @@ nlohmann::json mail(const Arguments& given) {
             {"faults_an_era", static_cast<double>(faults() - faults_before) / measured}};
 }
 
-// --- unit ------------------------------------------------------------------------------------------
+// --- unit ----------------------------------------------------------------------------------------
 
-// The least of some repetitions: a busy machine only adds.
+// The least of 25 repetitions, because a busy machine only adds time.
 double least_ns(int times, const std::function<void()>& step) {
     double least = 1e300;
     for (int repetition = 0; repetition < 25; ++repetition) {
@@ -261,7 +261,7 @@ nlohmann::json unit(const Arguments&) {
     found["yield_ns"] = least_ns(1000, [] { std::this_thread::yield(); });
     std::size_t at = 0;
     found["calm_mail_visit_ns"] = least_ns(4096, [&] { mails[at++ % mails.size()]->trim(); });
-    // What came in an era of 4 KiB goes back in the second trim() after it.
+    // Pages of an era with 4 KiB are released by the second trim() after it.
     const std::vector<std::byte> bytes(4096);
     ReadyList ready;
     double trim_ns = 1e300;

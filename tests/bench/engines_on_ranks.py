@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The conservative engine beside Time Warp, on 2 ranks of 1 worker and on 1 rank of 2: traffic, whose lookahead is
-the hand-over of a car, and PHOLD at lookaheads of 0.01, 0.1 and 1. Everything in turn, round after round; medians
-over the rounds. All runs of a model must have one digest.
+"""Compares the conservative engine with Time Warp, on 2 ranks of 1 worker and on 1 rank of 2
+workers: traffic, whose lookahead is the hand-over of a car, and PHOLD with lookaheads of 0.01, 0.1
+and 1. All runs are repeated in each round, and medians over the rounds are reported. All runs of a
+model must have the same digest.
 
 usage: engines_on_ranks.py FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]"""
 
@@ -24,7 +25,7 @@ MODELS = {
     "PHOLD 1,024 × 16, lookahead 0.1": f"{PHOLD} --lookahead 0.1 --until 330",
     "PHOLD 1,024 × 16, lookahead 1": f"{PHOLD} --lookahead 1 --until 600",
 }
-# Name: engine, ranks, workers in each.
+# For each name: engine, ranks, workers in each rank.
 COLUMNS = {
     "sequential": ("sequential", 1, 1),
     "conservative, 2 workers": ("conservative", 1, 2),
@@ -49,7 +50,7 @@ def run(programs, model, engine, ranks, workers):
 
 
 def measure(programs, rounds):
-    """By model: its digest and, by column, nanoseconds an event of each round."""
+    """For each model: its digest and, by column, the nanoseconds per event of each round."""
     found = {model: {"command": command, "digest": None, "ns_an_event": {name: [] for name in COLUMNS},
                      "rounds_of_gvt": {}}
              for model, command in MODELS.items()}

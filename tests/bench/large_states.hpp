@@ -1,4 +1,4 @@
-// Models whose states are large: what allocating, saving and restoring them costs.
+// Models with large states, to measure the cost of allocating, saving and restoring them.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace nw::bench {
 
-// One LP that makes blocks, one an event, and keeps them all.
+// One LP that allocates one block per event, and keeps all blocks.
 struct Hoarder final : LogicalProcess {
     explicit Hoarder(LpId, std::size_t block_bytes) : block_bytes_(block_bytes) {}
     void on_start(Context& c) override { c.schedule(c.self(), 1, 0); }
@@ -38,12 +38,12 @@ struct Hoard final : Model {
 
 struct Table {
     std::size_t bytes = std::size_t{1} << 20;  // of an LP's state
-    std::size_t used_bytes = bytes;            // from its beginning: the rest is never touched
-    std::size_t touched_bytes = 4096;          // by an event, at a place drawn anew
+    std::size_t used_bytes = bytes;            // from its beginning; the rest is never touched
+    std::size_t touched_bytes = 4096;          // by an event, at a place that each event draws
     double remote = 0.1;
 };
 
-// An LP with a table, of which an event changes a part. PHOLD otherwise, with one event an LP.
+// An LP with a table; an event changes a part of it. Otherwise PHOLD, with one event per LP.
 struct TableProcess final : LogicalProcess {
     TableProcess(LpId, const Table* shape)
         : shape_(shape),

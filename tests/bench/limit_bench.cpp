@@ -1,12 +1,13 @@
-// The yardstick of the benchmarks: what PHOLD costs when there is no engine.
+// The reference of the benchmarks: the cost of PHOLD without an engine.
 //
-// One loop, one thread: pop the earliest event, draw, push the next. The LPs, draws and times are
-// those of models/phold (with seed 1, 16 B of state and no payload), and the pending set is the
-// engines'; but there is no handler behind a pointer, no record of an event beside its entry, no
-// digest, no order among equal times, nothing that could be undone. Engines are measured as ratios to
-// it, in turn with them, so that a busy or slow machine does not decide.
+// One loop, one thread: pop the earliest event, draw, push the next event. The LPs, draws and times
+// are those of models/phold (with seed 1, 16 B of state and no payload), and the pending set is
+// that of the engines. But no handler is called through a pointer, an event has no record beside
+// its entry, there is no digest, no order among equal times, and nothing that could be undone. The
+// speed of engines is given relative to this program. Both are measured in alternation, so that a
+// busy or slow machine does not change the result.
 //
-//     limit_bench LPS EVENTS-PER-LP REMOTE EVENTS    prints ns of wall time an event
+//     limit_bench LPS EVENTS-PER-LP REMOTE EVENTS    prints ns of wall time per event
 
 #include <algorithm>
 #include <bit>
@@ -28,7 +29,7 @@ constexpr std::uint64_t seed = 1;
 constexpr double lookahead = 0.1;
 constexpr double mean = 0.9;
 
-// Events ahead whose LP is brought into the cache.
+// The LP of the event this number of events ahead is prefetched into the cache.
 constexpr std::size_t prefetch_distance = 4;
 
 class Limit {
@@ -90,7 +91,7 @@ int main_of(int argc, char** argv) {
     const auto events_per_lp = static_cast<std::uint32_t>(std::atoi(argv[2]));
     const auto events = static_cast<std::uint64_t>(std::atoll(argv[4]));
     Limit limit(lps, events_per_lp, std::atof(argv[3]));
-    // Without a clock until every bucket and cache is filled.
+    // Not timed, until every bucket and cache is filled.
     limit.run(std::max<std::uint64_t>(3 * std::uint64_t{lps} * events_per_lp, 100'000));
     const auto start = std::chrono::steady_clock::now();
     limit.run(events);

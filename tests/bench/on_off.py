@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""What something costs or gains: pairs of runs with it off and on, in alternating order. What both share (a
-busy machine, a warm one) cancels in their ratio, and the median over pairs forgets the odd disturbance.
+"""Measures the cost or gain of an option: pairs of runs with the option off and on, in alternating
+order. Influences on both runs of a pair (a busy machine, a warm one) cancel in their ratio, and the
+median over pairs ignores single disturbances.
 
 usage: on_off.py numa|place|ranks|trace FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]
 
-numa   page migration and rebinding where they can gain nothing, on a machine with one node, and what
-       rebinding gains where load wanders
-place  each --place where it has nothing to choose, on a machine with one node, against local
-ranks  moves of groups between two ranks with a worker each, under mpirun, where load wanders, and where it is
-       balanced
-trace  --trace: the speed of the event loop (the file is written after it)"""
+numa   page migration and rebinding where they gain nothing, on a machine with one node, and the
+       gain of rebinding if the load moves
+place  each --place where it has no choice, on a machine with one node, against local
+ranks  moves of groups between two ranks with one worker each, under mpirun, if the load moves, and
+       if the load is balanced
+trace  --trace: the speed of the event loop (the file is written after the loop)"""
 
 import argparse
 import json
@@ -27,7 +28,7 @@ SPOT = ["--lps", "4096", "--events-per-lp", "4", "--hot-spot", "0.6", "--workers
         "--lps-per-group", "32"]
 WANDERS = ["--hot-spot-period", "1600"]
 STANDS = ["--hot-spot-period", "1000000"]
-TRACE = ["--trace", "FOLDER/trace.json"]  # a folder that goes away after the run
+TRACE = ["--trace", "FOLDER/trace.json"]  # a folder that is deleted after the run
 STAY = ["--rebind-ranks", "off"]
 MOVE = ["--rebind-ranks", "on"]
 TWO = ["--workers", "2", "--rebind", "off"]
@@ -35,7 +36,8 @@ TWO = ["--workers", "2", "--rebind", "off"]
 TWO_RANKS = ["mpirun", "--allow-run-as-root", "--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "none", "-np", "2",
              "sh", "-c", 'exec taskset -c "$OMPI_COMM_WORLD_LOCAL_RANK" "$@"', "--"]
 
-# rounds, cases: name, program and options, what is off, what is on, least ratio wanted
+# For each measurement: rounds, and cases: name, program and options, options for off, options for
+# on, smallest ratio wanted.
 CASES = {
     "numa": (7, [
         ("phold 1,024 x 16", ["phold", "--lps", "1024", "--events-per-lp", "16", "--until", "800"],
@@ -61,7 +63,8 @@ CASES = {
         ("balanced traffic",
          ["traffic", "--objects", "1024", "--until", "14400", "--workers", "1", "--rebind", "0.05"],
          STAY, MOVE, 0.97)]),
-    # Events of 0.2 µs with a rollback every 100 or so, and of 1 µs; and a hot spot, with many rollbacks.
+    # Events of 0.2 µs with one rollback per 100 events or so, events of 1 µs, and a hot spot with
+    # many rollbacks.
     "trace": (11, [
         ("phold 1,024 x 16",
          ["phold", "--lps", "1024", "--events-per-lp", "16", "--until", "2000", *TWO], [], TRACE, 0.95),
@@ -75,7 +78,7 @@ CASES = {
 
 
 def ahead_of_others():
-    """Words before a command that keep other programs off its cores, where that is allowed."""
+    """Words before a command that give it priority over other programs, if that is allowed."""
     words = ["chrt", "--fifo", "50"]
     try:
         allowed = subprocess.run([*words, "true"], capture_output=True).returncode == 0
@@ -87,8 +90,8 @@ def ahead_of_others():
 def run(programs, command, before=()):
     """The statistics of one run of `command`: a program's name and its options."""
     program, *arguments = command
-    # Where the heap's blocks come to lie depends on the length of every name, and the speed by some
-    # percent on that: luck, which must not be the same luck in every run with an option.
+    # The place of the heap's blocks depends on the length of every name, and the speed depends on
+    # this place by some percent. This chance must not be the same in all runs with an option.
     with tempfile.TemporaryDirectory(prefix="r" * random.randint(1, 99)) as folder:
         stats = Path(folder) / "stats.json"
         arguments = [word.replace("FOLDER", folder) for word in arguments]
@@ -98,7 +101,7 @@ def run(programs, command, before=()):
 
 
 def ratios(name, programs, command, off, on, rounds, before):
-    """Of each pair: the speed with `on` by that with `off`."""
+    """The speed with `on` divided by the speed with `off`, for each pair."""
     found = []
     for i in range(rounds):
         order = [off, on] if i % 2 == 0 else [on, off]
@@ -128,7 +131,7 @@ def main():
               f"{wanted}  {'reached' if ratio >= wanted else 'MISSED'}", flush=True)
         results[name] = {"on": on, "ratio": ratio, "ratios": found, "wanted": wanted}
     if given.json:
-        # With what they hold for: the machine, the commit and the day.
+        # With the facts for which the results hold: the machine, the commit and the date.
         about = run(given.programs, ["phold", "--until", "1"])
         facts = {name: about[name] for name in ("machine", "commit", "date")}
         given.json.write_text(json.dumps({**facts, "results": results}, indent=2) + "\n")

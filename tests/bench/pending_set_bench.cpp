@@ -1,11 +1,11 @@
-// The pending set alone, under the hold model (Vaucher and Duval, 1975): pop the smallest, push it
-// again at a later time, so that the size stays what it was. Delays are drawn beforehand.
+// The pending set alone, under the hold model (Vaucher and Duval, 1975): pop the smallest entry and
+// push it again at a later time, so that the size does not change. Delays are drawn beforehand.
 //
-//   hold           0.1 + Exp(0.9), PHOLD's: few pushes are late
+//   hold           0.1 + Exp(0.9), as in PHOLD: few pushes are late
 //   hold_short     Exp(1): the front is dense, some pushes are late
-//   hold_mixed     one in a hundred events has a thousandth of the others' delay, and soon they are
-//                  nearly all that is executed
-//   hold_ties      whole numbers: thousands of entries at a time
+//   hold_mixed     one in a hundred entries has a thousandth of the others' delay, and soon almost
+//                  only these entries are popped
+//   hold_ties      whole numbers: thousands of entries at the same time
 //   refill         push all, then pop all
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Where the time of an event goes: nanoseconds of CPU time in each function, for several command lines side
-by side. Takes samples with `perf record -e cpu-clock`, which works where there are no hardware counters.
+"""Prints the nanoseconds of CPU time per event in each function, for several command lines side by
+side. Takes samples with `perf record -e cpu-clock`, which also works without hardware counters.
 
 usage: tests/bench/profile.py [--rows N] NAME='COMMAND...'...
 Each command is a program of a model with its options; --stats and --quiet are added."""
@@ -18,7 +18,8 @@ SAMPLE = re.compile(r"\s*[\d.]+%\s+(\d+)\s+\S+\s+\S+\s+\[(.)\]\s+(.*)")
 
 
 def profile(command):
-    """Events committed, and nanoseconds an event by function; those of the kernel are called so."""
+    """The statistics of a run, and nanoseconds per event by function. Functions of the kernel have
+    the prefix `kernel: `."""
     with tempfile.TemporaryDirectory() as folder:
         data, stats = Path(folder, "perf.data"), Path(folder, "stats.json")
         subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", str(SAMPLES_A_SECOND), "-o", data,

@@ -1,11 +1,11 @@
-// What one rank of very many takes: its plan, its tables, its groups and its LPs with their first events are
-// made, and the other ranks are not there. No event is executed: what a worker keeps for each rank that it
-// speaks to, a buffer of a page and 56 bytes, comes later.
+// The memory of one rank of very many: its plan, its tables, its groups, and its LPs with their
+// first events are made, without the other ranks. No event is executed. So the memory that a worker
+// allocates later for each rank that it sends to is not counted: a buffer of a page and 56 bytes.
 //
 //     rank_size_bench [LPS [RANKS [WORKERS-IN-EACH]]]
 //
-// Prints one JSON object: resident memory of this process when nothing of the run was there, and how much came
-// with each step. PHOLD, by Time Warp.
+// Prints one JSON object: the resident memory of this process before anything of the run exists,
+// and the growth with each step. The model is PHOLD, the engine Time Warp.
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
@@ -30,7 +30,7 @@
 namespace nw::bench {
 namespace {
 
-// Nothing ever comes: no event, no result of a reduction.
+// A transport without other ranks: no event arrives, and no reduction ends.
 class NobodyElse final : public Transport {
   public:
     NobodyElse(RankId rank, std::uint32_t ranks) : rank_(rank), ranks_(ranks) {}
@@ -47,7 +47,7 @@ class NobodyElse final : public Transport {
     std::uint32_t ranks_;
 };
 
-// Resident memory that has come since the last time it was asked for.
+// Growth of resident memory since the previous call.
 class Growth {
   public:
     std::int64_t operator()() {
@@ -104,7 +104,7 @@ void measure(std::uint32_t lps, std::uint32_t ranks, std::uint32_t workers) {
         {"lps_with_events", of_lps},
         {"bytes_an_lp", static_cast<double>(of_lps) / static_cast<double>(lps_here)}};
     std::cout << found.dump(1) << std::endl;
-    // The others will never agree on an end.
+    // The run cannot end, because the other ranks do not exist.
     std::_Exit(0);
 }
 

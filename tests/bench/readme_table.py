@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the figures of a results file of `./jobs/run bench` into README.md (a summary) and docs/performance.md
-(all tables), each between the marks `bench: begin` and `bench: end`.
+"""Writes the figures of a results file of `./jobs/run bench` into README.md (a summary) and
+docs/performance.md (all tables), each between the marks `bench: begin` and `bench: end`.
 
 usage: tests/bench/readme_table.py docs/results/bench-….json"""
 
@@ -49,7 +49,7 @@ def speed(row, slower, faster):
 
 
 def title(name):
-    """The title, in the table of engines, of a row of the bench; None if the row is not in this table."""
+    """The title of a row of the bench in the table of engines, or None if the row is not in it."""
     shape = re.fullmatch(r"(\d+) x (\d+), (\d+) % remote", name)
     if shape:
         return f"PHOLD {int(shape[1]):,} × {shape[2]}, {shape[3]} % remote"

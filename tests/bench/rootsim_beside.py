@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Models for ROOT-Sim, built with it and by our door, in turns: seconds of wall time and of process time, medians
-of rounds, on a machine that should be quiet. The sources are ROOT-Sim's own, so both folders are made by hand:
-each holds correctness_serial, correctness_parallel and phold3_1, phold3_2 (tests of core 3, phold with
-NUM_THREADS=1 and 2), classic_pcs, classic_phold, classic_packet (models of version 2), and models_<name> for each
-model of COLLECTION (ROOT-Sim/models, with core's branch develop). For those ROOT-Sim's libraries are given what ours
-have: 0 as the master seed, and a stream of each LP's own for topologies. In sugarscape CanEnd returns false: as it
-is, the model ends after LP_INIT.
+"""Compares models for ROOT-Sim, built with ROOT-Sim and with our interface, in alternating runs:
+seconds of wall time and of process time, medians of the rounds, on a machine that should be quiet.
+The sources are ROOT-Sim's own, so both folders are made by hand: each contains correctness_serial,
+correctness_parallel and phold3_1, phold3_2 (tests of core 3, phold with NUM_THREADS=1 and 2),
+classic_pcs, classic_phold, classic_packet (models of version 2), and models_<name> for each model
+of COLLECTION (ROOT-Sim/models, with core's branch develop). For the models of COLLECTION,
+ROOT-Sim's libraries are changed to equal ours: the master seed is 0, and topologies draw from one
+stream per LP. In sugarscape, CanEnd returns false: without this change, the model ends after
+LP_INIT.
 
 usage: tests/bench/rootsim_beside.py [--rounds N] [--json FILE] OURS THEIRS [PROGRAM...]"""
 
@@ -19,12 +21,12 @@ import time
 from pathlib import Path
 
 SECONDS_MAX = 60
-# What both are given.
+# Options of both programs.
 CLASSIC_SEQUENTIAL, CLASSIC_TWO = ["--sequential"], ["--wt", "2"]
 ROWS = [("correctness_serial", []), ("correctness_parallel", []), ("phold3_1", []), ("phold3_2", [])]
 ROWS += [(f"classic_{model}", ["--lp", str(lps), *engine]) for model, lps in
          (("pcs", 256), ("phold", 256), ("packet", 1024)) for engine in (CLASSIC_SEQUENTIAL, CLASSIC_TWO)]
-# Each with its LPs and its end.
+# The number of LPs and the end of each model.
 COLLECTION = {"phold": (8192, 1000), "nosql": (512, 100000), "pcs": (256, 1000), "segregation": (16384, 100),
               "tcar": (4096, 10000), "stupid_model": (6400, 1000), "robot_explore": (256, 500000),
               "sugarscape": (4096, 10000)}
@@ -35,7 +37,7 @@ NAMES = sorted({program for program, _ in ROWS})
 
 
 def own_words(program, stats):
-    """What only ROOT-Sim's program is given, and what only ours is."""
+    """Options of ROOT-Sim's program only, and options of our program only."""
     ours = ["--quiet", "--stats", stats]
     if program.startswith("classic_"):
         return ["--deterministic-seed"], ours
@@ -45,7 +47,8 @@ def own_words(program, stats):
 
 
 def run(folder, work, program, options, own):
-    """Seconds of wall and of process time; None if it does not end."""
+    """Seconds of wall time and of process time, or None if the program does not end in
+    SECONDS_MAX."""
     began, before = time.monotonic(), os.times()
     try:
         subprocess.run([folder / program, *options, *own], check=True, cwd=work, stdout=subprocess.DEVNULL,
@@ -58,7 +61,7 @@ def run(folder, work, program, options, own):
 
 
 def medians(runs):
-    """Of wall and of process time; None if a run did not end."""
+    """The medians of wall time and of process time, or None if a run did not end."""
     return None if None in runs else [statistics.median(column) for column in zip(*runs)]
 
 
@@ -81,7 +84,7 @@ def main():
     rows, facts = [], {}
     print("| model | ROOT-Sim, s (of all cores) | our door | ROOT-Sim / ours |\n| --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="numawarp-") as work:
-        # Classic ROOT-Sim's master seed, which is 1 here.
+        # The master seed of classic ROOT-Sim, which is 1 here.
         (Path(work) / ".rootsim").mkdir()
         (Path(work) / ".rootsim" / "numerical.conf").write_text("1\n")
         stats = Path(work) / "stats.json"
@@ -97,7 +100,7 @@ def main():
                     break
             of_theirs, of_ours = (medians(side) for side in zip(*pairs))
             ratio = of_theirs[0] / of_ours[0] if of_theirs and of_ours else None
-            # Machine, commit and date of the figures are in the statistics of our programs.
+            # The statistics of our programs contain machine, commit and date of the figures.
             if not facts and stats.exists():
                 facts = {name: json.loads(stats.read_text())[name] for name in ("machine", "commit", "date")}
             rows.append({"program": program, "options": options, "seconds_of_rootsim": of_theirs,

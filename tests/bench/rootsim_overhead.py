@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What the door for ROOT-Sim's models costs: PHOLD through it, against the same model written for numawarp
-(rootsim_phold.c, rootsim_twin.cpp), which must give the same digest; and beside our own PHOLD, which draws from
+"""Measures the cost of the interface for ROOT-Sim's models (here called door): PHOLD with this
+interface (rootsim_phold.c), in comparison with the same model written for numawarp
+(rootsim_twin.cpp), which must have the same digest, and with our own PHOLD, which draws from
 another generator.
 
-Instructions of a committed event are what cachegrind counts in a longer run beyond a shorter one; for several
-workers there are none, for it runs one thread at a time. Times are ns of wall time an event, medians of pairs in
-turn, on a machine that should be quiet.
+Instructions per committed event are the difference of cachegrind's counts of a longer and of a
+shorter run. They are not counted for several workers, because cachegrind runs one thread at a time.
+Times are ns of wall time per event, medians of alternating runs, on a machine that should be quiet.
 
 usage: tests/bench/rootsim_overhead.py FOLDER-OF-PROGRAMS [instructions | times [ROUNDS]]"""
 
@@ -27,7 +28,7 @@ ENGINES = {
     "two workers": ["--workers", "2"],
 }
 COUNTED = [name for name in ENGINES if name != "two workers"]
-LENGTHS = (2, 10)  # of virtual time, to be counted
+LENGTHS = (2, 10)  # virtual times of the runs whose instructions are counted
 TIMED = 120
 
 
@@ -48,7 +49,7 @@ MODELS = (through_the_door, twin, our_phold)
 
 
 def run(programs, folder, command, options, prefix=()):
-    """Its statistics."""
+    """Runs the program and returns its statistics."""
     program, *words = command
     subprocess.run([*prefix, programs / program, *words, *options, "--watchdog", "off", "--quiet", "--stats",
                     "stats.json"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
@@ -56,7 +57,7 @@ def run(programs, folder, command, options, prefix=()):
 
 
 def instructions(programs, folder, model, options):
-    """Of a committed event, and the digest of the longer run."""
+    """Instructions per committed event, and the digest of the longer run."""
     counts, events = [], []
     for until in LENGTHS:
         stats = run(programs, folder, model(until), options,
@@ -67,7 +68,7 @@ def instructions(programs, folder, model, options):
 
 
 def times(programs, folder, rounds, options):
-    """ns an event of each of MODELS, for each round."""
+    """ns per event of each of MODELS, for each round."""
     taken = []
     for _ in range(rounds):
         runs = [run(programs, folder, model(TIMED), options) for model in MODELS]

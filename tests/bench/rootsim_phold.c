@@ -1,5 +1,6 @@
-/* PHOLD as models for ROOT-Sim are written, with its library of random numbers: what the door costs over the same
- * model written for numawarp (rootsim_twin.cpp). Both end with one digest.
+/* PHOLD written for ROOT-Sim, with its library of random numbers. It shows the cost of the
+ * interface in comparison with the same model written for numawarp (rootsim_twin.cpp). Both have
+ * the same digest.
  *
  *     rootsim_phold LPS EVENTS-PER-LP REMOTE UNTIL -- OPTIONS */
 #include <ROOT-Sim.h>

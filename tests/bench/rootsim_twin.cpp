@@ -1,5 +1,5 @@
-// The model of rootsim_phold.c, written for numawarp: the same draws from the same generator, the same state, the
-// same digest.
+// The model of rootsim_phold.c, written for numawarp: the same draws from the same generator, the
+// same state, the same digest.
 #include <bit>
 #include <cmath>
 #include <cstdint>

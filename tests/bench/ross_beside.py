@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Models that were written for ROSS, by ROSS itself and by our door: the same sources with the same options must
-commit as many events, and every line that a model prints here must stand in ROSS's output, too. Then how long the
-event loop took, the least of some rounds, which take turns: on one core, and on several (ROSS: a rank for each;
-ours: a worker for each). On several, what a model prints is compared with that of as many ranks of ours: some print
-what their own rank has.
+"""Compares models that were written for ROSS on ROSS and on our interface. Both use the same
+sources and options. They must commit the same number of events, and every line that a model prints
+here must also be in ROSS's output. The event loop is timed on one core and on several cores (ROSS:
+one rank per core; ours: one worker per core). The rounds alternate, and the shortest one counts. On
+several cores, the lines of ROSS are compared with those of the same number of our ranks, because
+some models print figures of their rank.
 
-Both folders have a program for each model: phold of ROSS itself, and those of its collection (ROSS-Models). Ours are
-built by the lines of docs/ross.md.
+Both folders contain a program for each model: phold of ROSS itself, and the models of its
+collection (ROSS-Models). Our programs are built with the lines of docs/ross.md.
 
-usage: ross_beside.py [--rounds N] [--cores N] [--until SHARE] [--json FILE] FOLDER-OF-ROSS FOLDER-OF-OURS [MODEL...]"""
+usage: ross_beside.py [--rounds N] [--cores N] [--until SHARE] [--json FILE]
+                      FOLDER-OF-ROSS FOLDER-OF-OURS [MODEL...]"""
 
 import argparse
 import json
@@ -21,8 +23,9 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parents[1] / "support"))
 from programs import MPI_ENVIRONMENT  # noqa: E402
 
-# Each with its end, its words, the options whose number ROSS counts by rank, and whether ROSS runs the same model on
-# several ranks: qhold_fp and wifi have as many LPs on each, and pcs does not end. ROSS must be told how many events there may be.
+# For each model: its end, its options, the options whose number ROSS counts per rank, and whether
+# ROSS runs the same model on several ranks: qhold_fp and wifi have the same number of LPs on each
+# rank, and pcs does not end. ROSS needs the maximum number of events as an option.
 MODELS = {
     "phold": (200, ["--extramem=500000"], {"nlp": 16384}, True),
     "airport": (50000, [], {}, True),
@@ -42,7 +45,7 @@ def told_by_ross(said):
 class Sides:
     def __init__(self, theirs, ours, folder):
         self.theirs, self.ours, self.folder = theirs.resolve(), ours.resolve(), folder
-        self.facts = {}  # what the figures hold for
+        self.facts = {}  # machine, commit and date of the figures
 
     def run(self, command):
         done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=MPI_ENVIRONMENT,
@@ -78,7 +81,7 @@ class Sides:
 
 
 def measured(sides, model, end, cores, rounds):
-    """The row of a model on so many cores."""
+    """The row of a model on `cores` cores."""
     times, missing = ([], []), 0
     _, _, of_ranks = sides.of_ours(model, end, cores, on_ranks=True) if cores > 1 else (0, 0, None)
     for _ in range(rounds):
@@ -120,7 +123,8 @@ def main():
                       flush=True)
     if options.json:
         options.json.write_text(json.dumps({**sides.facts, "rounds": options.rounds, "rows": rows}, indent=1) + "\n")
-    # On several cores ROSS orders events at equal times as they come: what it commits then is shown, and no failure.
+    # On several cores, ROSS orders events at equal times by their arrival. A difference is then
+    # shown, and is no failure.
     wrong = [row["model"] for row in rows if row["cores"] == 1 and
              (row["events_of_ross"] != row["events_of_ours"] or row["lines_not_of_ross"] > 0)]
     if wrong:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What the door for ROSS's models costs: instructions and nanoseconds of a committed event of PHOLD in ROSS's style,
-beside one through our own interface that draws the same numbers from the same generator. The nanoseconds are those of
-the faster of each pair's rounds, which take turns.
+"""Measures the cost of the interface for ROSS's models (here called door): instructions and
+nanoseconds per committed event of PHOLD in ROSS's style, in comparison with PHOLD for our own
+interface, which draws the same numbers from the same generator. The rounds of both programs
+alternate. The nanoseconds are those of the fastest round of each program.
 
 usage: tests/bench/ross_door.py [--rounds N] [--until TIME] FOLDER-OF-PROGRAMS"""
 
@@ -26,7 +27,7 @@ LENGTHS = (4, 36)
 
 
 def command_of(program, words, until):
-    # ROSS's options have their value behind `=`.
+    # ROSS's options have `=` before their value.
     options = f"{COMMON} {words} --until {until}"
     if program == DOOR:
         for name in ("lps", "events-per-lp", "remote"):

@@ -1,4 +1,5 @@
-/* PHOLD in ROSS's style, for ross_door.py: what ross_phold_native.cpp does through our own interface. */
+/* PHOLD in ROSS's style, for ross_door.py. ross_phold_native.cpp is the same model for our own
+ * interface. */
 #include <ross.h>
 
 typedef struct {

@@ -1,5 +1,6 @@
-// What ross_phold.c does, through our own interface: the same draws from the same generator, a message of the same
-// size, the same reverse handler. What it takes less is what the door for ROSS's models costs (ross_door.py).
+// The model of ross_phold.c for our own interface: the same draws from the same generator, a
+// message of the same size, the same reverse handler. The difference of the costs of both models is
+// the cost of the interface for ROSS's models (ross_door.py).
 #include <cstdint>
 
 #include <numawarp/model.hpp>

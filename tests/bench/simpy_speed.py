@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The models that are told as processes beside the same models in SimPy: figures of 20 runs of each of the six,
-and how long their event loops took for 100 places. Then the machine shop with 1,000 machines: process time
-a part on one core, and what a second worker gains: in wall time, and as it would be by process times if
-each worker had a core for itself, which on a busy machine is all that can be known. Rounds alternate, so that
-a busy machine is busy for all; medians.
+"""Compares the models that are written as processes with the same models in SimPy: the figures of
+20 runs of each of the six models, and the times of their event loops for 100 places. Then the
+machine shop with 1,000 machines is measured: process time per part on one core, and the gain of a
+second worker. The gain is given in wall time, and computed from process times for workers with a
+core each: on a busy machine, only the second value is meaningful. Rounds alternate, so that a busy
+machine affects all programs, and medians are reported.
 
 usage: simpy_speed.py FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]"""
 
@@ -21,9 +22,9 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parents[1] / "support"))
 import same_in_simpy  # noqa: E402
 
-SHOPS = 100  # of ten machines
-PLACES = 100  # of each of the six
-# So long that what is measured is not the set-up.
+SHOPS = 100  # with ten machines each
+PLACES = 100  # of each of the six models
+# These times are so large that the set-up hardly counts.
 THEIR_UNTIL, OUR_UNTIL = 2000, 100000
 
 
@@ -38,7 +39,7 @@ def theirs():
 
 
 def ours(programs, *options):
-    """Seconds a part: of process time, of wall time."""
+    """Seconds per part: process time and wall time."""
     with tempfile.TemporaryDirectory() as folder:
         began, wall = children_seconds(), time.monotonic()
         subprocess.run([programs / "machine_shop", "--shops", str(SHOPS), "--until", str(OUR_UNTIL),
@@ -50,7 +51,8 @@ def ours(programs, *options):
 
 
 def six_models(programs):
-    """Of each model its figures in both, and the medians of the seconds of event loops."""
+    """For each model its figures on both sides, and the medians of the seconds of the event
+    loops."""
     found = {}
     seeds = range(1, same_in_simpy.RUNS + 1)
     for model, (_, _, until) in same_in_simpy.MODELS.items():
@@ -66,7 +68,7 @@ def six_models(programs):
 
 
 def show(models):
-    """As a table for docs/models/processes.md."""
+    """Prints the table for docs/models/processes.md."""
     print("| model | figures, SimPy / numawarp | SimPy | numawarp |\n| --- | --- | --- | --- |")
     for model, found in models.items():
         figures = ", ".join(f"{name} {both['simpy']:.4g} / {both['ours']:.4g}"
@@ -81,7 +83,7 @@ def machine():
 
 
 def commit():
-    """The last one that changed what is measured."""
+    """The last commit that changed the measured code."""
     words = ["git", "log", "-1", "--format=%h", "--abbrev=12", "--", "src", "numa", "mpi", "models"]
     return subprocess.run(words, capture_output=True, text=True, check=True,
                           cwd=Path(__file__).parent.parent.parent).stdout.strip()

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Set-up time and resident memory against the number of LPs: PHOLD on every engine, and one rank of 1,024.
+"""Measures set-up time and resident memory against the number of LPs: PHOLD on every engine, and
+one rank of 1,024.
 
-Two series for each size and engine. `one event each`: every LP has one event that is pending and executes it,
-and nothing comes after it, so that what is resident is what LPs and events take. `PHOLD`: its defaults, up to
---until 5. All runs of a size must have one digest. Set-up times are the least over the rounds: the first run
-that a machine gives so much memory waits for it.
+There are two series for each size and engine. `one event each`: every LP executes one event, and no
+event follows it, so that the resident memory is the memory of LPs and events. `PHOLD`: its
+defaults, up to --until 5. All runs of one size and series must have the same digest. Set-up times
+are the least over the rounds, because the first run that gets this amount of memory from the
+machine waits for it.
 
-Then one rank of many (rank_size_bench) beside what it takes on paper: 100 million LPs over up to 1,024 ranks.
+Then one rank of many (rank_size_bench) is measured and compared with its computed memory: 100
+million LPs over up to 1,024 ranks.
 
 usage: sizes.py BUILD/bin [ROUNDS] [--sizes LPS...] [--json FILE] [--picture FILE]"""
 
@@ -24,7 +27,8 @@ import memory  # noqa: E402
 
 ROUNDS_DEFAULT = 3
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-# Until 110 nearly all first events have come (their times are 100 and an exponential of mean 0.9), and no second.
+# Until 110, nearly all first events are executed (at 100 plus an exponential time of mean 0.9), and
+# no second ones.
 SERIES = {
     "one event each": "--lookahead 100 --until 110",
     "PHOLD": "--until 5",
@@ -39,7 +43,7 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
 
 
 def run(programs, lps, *options):
-    """The statistics of one run, and its CPU seconds outside of the event loop."""
+    """The statistics of one run, with its CPU seconds outside of the event loop."""
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         stats = Path(folder) / "stats.json"
         words = [programs / "phold", "--lps", str(lps), "--quiet", "--stats", stats]
@@ -56,7 +60,8 @@ def run(programs, lps, *options):
 
 
 def measure(programs, sizes, rounds):
-    """By series, engine and size: what was least over the rounds; and the digest of each series and size."""
+    """The least figures over the rounds, by series, engine and size; and the digest of each series
+    and size."""
     found = {series: {engine: {} for engine in ENGINES} for series in SERIES}
     digests = {series: {} for series in SERIES}
     for number in range(rounds):
@@ -80,7 +85,8 @@ def measure(programs, sizes, rounds):
 
 
 def bytes_an_lp(found, lps, least_lps):
-    """What each LP takes beyond those of the smallest size, which stand for the program itself."""
+    """Bytes of memory per LP that is added to the smallest size. The smallest size is counted as
+    the program itself."""
     more = found[lps]["resident_peak_bytes"] - found[least_lps]["resident_peak_bytes"]
     return more / (lps - least_lps)
 
@@ -130,7 +136,7 @@ def main():
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
     sizes = sorted(given.sizes)
-    # Built only for this.
+    # Only this script needs the program.
     subprocess.run(["cmake", "--build", given.programs.resolve().parent, "--target", "rank_size_bench"],
                    stdout=subprocess.DEVNULL, check=True)
     about = run(given.programs, 10, "--until 1")

@@ -1,6 +1,6 @@
-// What large states cost: blocks above 8 KiB, and states of which an event touches little, under Time Warp
-// beside the sequential engine. Ratios within one run of one program; every row is measured in turn, round
-// after round, and medians are compared.
+// The cost of large states: blocks above 8 KiB, and states of which an event changes little, under
+// Time Warp in comparison with the sequential engine. All ratios are within one run of this
+// program. The rows are measured in turn, round after round, and medians are compared.
 //
 //     states_bench [ROUNDS]
 #include <algorithm>
@@ -30,7 +30,8 @@ RunResult run(Model& model, EngineKind engine, std::uint32_t workers) {
 
 constexpr std::size_t blocks_max = 200'000;
 
-// After a run that takes as much memory as any: a virtual machine may have to get it from its host first.
+// Returns seconds of wall time. Before the measurement there is a run with the largest amount of
+// memory, because a virtual machine may have to get the memory from its host first.
 double run_hoard(std::size_t blocks) {
     Hoard warm_up(blocks_max, 9000);
     run(warm_up, EngineKind::sequential, 1);
@@ -38,7 +39,7 @@ double run_hoard(std::size_t blocks) {
     return run(model, EngineKind::sequential, 1).wall_seconds;
 }
 
-// ns of wall time a committed event.
+// Returns ns of wall time per committed event.
 double run_tables(EngineKind engine, std::uint32_t workers, std::uint32_t lps, const Table& shape) {
     constexpr double events = 1'000'000;
     Tables model(lps, events / lps, shape);

@@ -1,13 +1,13 @@
-// What the transport between ranks costs, in microseconds, for the cost model (jobs/cost_model). To be
-// started on several ranks; the first prints one JSON object.
+// The cost of the transport between ranks, in microseconds, for the cost model (jobs/cost_model).
+// To be started on several ranks; the first one prints one JSON object.
 //
-//   reduce_us       a reduction of one Contribution over all ranks by messages, as between hosts, each
-//                   polling without pause
-//   reduce_turn_us  the same where a rank does something else for so long between two polls, as a
-//                   worker's turn does: the reduction only moves when it is looked at
-//   trip_us         from send() to receive(), by bytes; first two ranks
+//   reduce_us       a reduction of one Contribution over all ranks by messages, as between hosts.
+//                   Each rank polls without pause.
+//   reduce_turn_us  like reduce_us, but between two polls a rank computes for the given time, like
+//                   a worker in its turn: the reduction advances only in polls.
+//   trip_us         time from send() to receive(), by number of bytes; between the first two ranks
 //   send_us         a send() of one event, for the sender alone
-//   gap_us          an event in a stream of single ones, until the last has arrived
+//   gap_us          time per event in a stream of single events, until the last one has arrived
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -31,8 +31,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t event_bytes = 40;  // PHOLD's, on the wire
-constexpr int samples = 9;               // of each figure; the median counts
+constexpr std::size_t event_bytes = 40;  // an event of PHOLD, on the wire
+constexpr int samples = 9;               // of each figure; the median is reported
 
 double microseconds(Clock::duration time) {
     return std::chrono::duration<double, std::micro>(time).count();
@@ -70,7 +70,7 @@ class TransportBench {
     double median(const std::function<double()>& measure) {
         std::vector<double> found;
         for (int i = 0; i < samples; ++i) {
-            ranks_.share({});  // together
+            ranks_.share({});  // all ranks begin together
             found.push_back(measure());
         }
         std::nth_element(found.begin(), found.begin() + samples / 2, found.end());
@@ -86,7 +86,7 @@ class TransportBench {
         return microseconds(Clock::now() - start) / rounds;
     }
 
-    // Waits until `count` batches have arrived since the last call.
+    // Waits until `count` further batches have arrived.
     void wait_for(int count) {
         while (count > 0) transport_->receive(16, [&](std::span<const std::byte>) { --count; });
     }

@@ -1,5 +1,6 @@
-// PHOLD with events as structs, beside the same with numbers and bytes: what the dispatch of nw::Handles and the
-// counts by type cost. Each variant comes to as many events of as many bytes; `./jobs/run bench` counts.
+// PHOLD with events as structs, in comparison with numbers and bytes: the costs of the dispatch of
+// nw::Handles and of the counts by type. All variants have the same number of events with the same
+// number of bytes. `./jobs/run bench` counts their instructions.
 //
 //     typed_bench --events untyped|one|four
 #include <algorithm>
@@ -20,7 +21,7 @@ struct Cargo {
     std::uint64_t mark;
 };
 
-// What all variants do: `send` is how they send on.
+// The handler of all variants. `send` sends the next event.
 template <class Send>
 void on_cargo(nw::Context& context, Words& state, const Cargo& cargo, Send&& send) {
     state.words[0] += cargo.mark + 1;

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Mistakes with events as structs that a compiler finds: each of them does not compile, and the error gives the
-reason. The last ones do compile: they show that the others fail for their reason.
+"""Mistakes with events as structs that a compiler detects: none of them compiles, and the error
+gives the reason. The last cases compile: they show that the other cases fail for the stated reason.
 
-usage: event_misuse.py COMPILER FOLDER...    folders with the public headers; exit code 1 if one compiles, or fails in other words"""
+usage: event_misuse.py COMPILER FOLDER...    folders with the public headers
+
+Exit code 1: a mistake compiles, or fails with another text."""
 
 import subprocess
 import sys
 
 START = "void on_start(nw::Context& c) override"
 BOTH = "void on(nw::Context&, const Arrival&) {} void on(nw::Context&, const Leave&) {} "
-# What the class handles; what stands in it; words of the error.
+# Events that the class handles; members of the class; texts of the error.
 CASES = [
     ("Arrival, Leave", "void on(nw::Context&, const Arrival&) {}", "for each event that it handles"),
     ("Arrival, Text", BOTH, "an event must be trivially copyable"),

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks numa/interpose/libc_functions.txt. Every function that libc and libm export is in exactly one class. The
-interposer defines every function whose class needs code, and no other function. docs/reference/libc.md is the
-page that the list gives.
+"""Checks numa/interpose/libc_functions.txt. Every function that libc and libm export is in exactly
+one class. The interposer defines every function whose class needs code, and no other function.
+docs/reference/libc.md is the page that this program generates from the list.
 
-usage: libc_table.py CHECKOUT [OBJECTS]   the interposer's objects, with semicolons between them
-       libc_table.py CHECKOUT --write     writes the document
+usage: libc_table.py CHECKOUT [OBJECTS]   the interposer's objects, separated by semicolons
+       libc_table.py CHECKOUT --write     writes the page
 
-Exit code 77: there is no glibc, or no nm.
+Exit code 77: glibc or nm is missing.
 """
 
 import re
@@ -76,7 +76,7 @@ def document(sections):
 
 
 def exported(library):
-    """The functions that a program can be linked with."""
+    """The functions that a program can link with."""
     lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
                            check=True).stdout.splitlines()
     for line in lines:
@@ -107,7 +107,8 @@ class Table:
                         self.exact[name] = section
 
     def look_up(self, name, is_of_libm=False):
-        """The classes of the function; the list is right if there is exactly one. Of families the longest name decides."""
+        """The classes of the function; in a correct list there is exactly one. If several families
+        match, the longest name decides."""
         if name in self.exact:
             return {self.exact[name].kind}
         base = re.sub(r"^(__isoc\d\d_|__)", "", name)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Mistakes with processes that a compiler finds: each of them does not compile, and the error gives the reason. The
-last one does compile: it shows that the others fail for their reason.
+"""Mistakes with processes that a compiler detects: none of them compiles, and the error gives the
+reason. The last case compiles: it shows that the other cases fail for the stated reason.
 
-usage: process_misuse.py COMPILER FOLDER...    folders with the public headers; exit code 1 if one compiles, or fails in other words"""
+usage: process_misuse.py COMPILER FOLDER...    folders with the public headers
+
+Exit code 1: a mistake compiles, or fails with another text."""
 
 import subprocess
 import sys
 
-# What stands in the LP; words of the error.
+# Members of the LP; texts of the error.
 CASES = [
     ("nw::Process p(nw::Context& c) { co_await env.delay(c.now()); }", "does not outlive its handler"),
     ("nw::Process p(int, const nw::Event* e) { co_await env.delay(e->time()); }",

@@ -1,6 +1,6 @@
-"""A checkout for trying what the documents say. Lines run as they stand, in bash, one after the other in the
-folder that the one before left. A model that would take long is interrupted as by Ctrl-C, which ends it in
-order."""
+"""A checkout for executing the commands of the documents. Lines run unchanged, in bash, one after
+the other, each in the folder in which the line before it ended. A model that would take long is
+interrupted as by Ctrl-C, which ends it in order."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ SECONDS_TO_STOP = 60
 @dataclass(frozen=True)
 class Ran:
     code: int
-    output: str  # and errors
+    output: str  # standard output and standard error
     seconds: float
     interrupted: bool
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""docs/how-to/from-omnetpp.md, from-ross.md and from-rootsim.md are true: their programs are those of coming_from/,
-which compile, run to one digest, and have the figures that the pages say and theory wants. What is written for
-OMNeT++ is compiled only, against declarations."""
+"""Checks docs/how-to/from-omnetpp.md, from-ross.md and from-rootsim.md: their programs are those of
+coming_from/, which compile, run to one digest, and have the figures that the pages state and theory
+predicts. The program for OMNeT++ is only compiled, against declarations."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ from programs import CHECKOUT, Programs
 
 FOLDER = CHECKOUT / "tests/documents/coming_from"
 STATIONS, JOBS, SERVICE, LINK = 64, 128, 1.0, 0.5
-# Of the shares of the theory by which one run to time 2000 may be off.
+# Largest relative difference between one run to time 2000 and the theory.
 ERROR_MAX = 0.02
 
 programs = Programs()
@@ -34,7 +34,8 @@ def check_programs():
 
 
 def theory():
-    """(busy share, jobs) of a station: mean value analysis of a closed network with a pure delay."""
+    """(busy share, jobs) of a station: mean value analysis of a closed network with a pure
+    delay."""
     jobs = 0.0
     for number in range(1, JOBS + 1):
         response = SERVICE * (1 + jobs)
@@ -44,7 +45,7 @@ def theory():
 
 
 def figures():
-    """(busy share, jobs) by whose program, and digests on two engines of each."""
+    """(busy share, jobs) by simulator, and the digests on two engines of each."""
     found, digests = {}, {}
     for name, program in (("ours", "coming_from_ring"), ("ross", "coming_from_ross"),
                           ("rootsim", "coming_from_rootsim")):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Every line of shell in the documents is run. The ones of a document in their order, in a checkout
-made for it (checkout.py); a model is interrupted after some seconds. A line that is neither run here
-nor in the tables below with the test that runs it makes this test fail: so a new one does.
+"""Runs every shell line of the documents. The lines of a document run in order, in a separate
+checkout (checkout.py); a model is interrupted after some seconds. The test fails for a line that is
+neither run here nor listed below with the test that runs it, so a new line cannot be forgotten.
 
 usage: commands.py FOLDER-OF-PROGRAMS here|guest|hosts
 
 here   lines for this machine
-guest  lines for a guest with several NUMA nodes, and those for a machine that has them
+guest  lines for a guest with several NUMA nodes, and lines for a machine that has such nodes
 hosts  lines for several hosts"""
 
 import re
@@ -17,7 +17,8 @@ from checkout import Checkout
 from document import documents
 from programs import CHECKOUT, Programs
 
-# Lines that take too long or need what no test has: (the line, the test that does it).
+# Lines that take too long or need something that this test does not have: (the line, the test that
+# covers it).
 ELSEWHERE = [
     (r"\./jobs/run paper-numa\b.*", "system_paper_numa"),
     (r"\./jobs/run paper-state-saving\b.*", "system_paper_state_saving"),
@@ -32,24 +33,25 @@ ELSEWHERE = [
      "hosts_slurm_document"),
 ]
 
-# Lines that are run with less to do, to their end: (the line, what of it is replaced, by what).
+# Lines that run to their end with less work: (the line, the replaced part, the replacement).
 SHORTER = [
-    # All paths, but not to their ends.
+    # Searches all paths, but to a smaller depth.
     (r"spin -a -DW=3 .*", "-m1000000", "-m60"),
     (r"sudo tests/hosts/run.py .*phold.*", "build/bin/phold", "build/bin/phold --until 20"),
 ]
 
-# Measurements: to begin without an error is all that is asked of them.
+# Measurements. They must only begin without an error.
 MEASURES = [r"\./jobs/run bench.*", r"python3 tests/bench/(on_off|sizes|rootsim_overhead)\.py .*"]
 
-# The files that the lines of a document read, and the language of its block that they are made from.
+# Files that the lines of a document read, and the language of the block in the document that
+# contains the file.
 FILES = {"docs/models/traffic.md": [("mine.toml", "toml")]}
 
-# In backticks these are lines to type, too, unless a word of them stands for something.
+# Text in backticks is also a line to run, unless a word of it is a placeholder.
 TYPED = re.compile(r"(\./|build/bin/|jobs/|tests/|cmake |python3 |mpirun |srun |sbatch ).* .*")
 STANDS_FOR = re.compile(r"…|\b(N|FILE|DIR|FOLDER|PID|MODEL|NAME)\b| (--ranks|guest|slurm)$")
 
-# After which a line is interrupted. Scripts take a while before their model begins.
+# Time after which a line is interrupted. Scripts take a while before their model begins.
 SECONDS = {"here": 30, "guest": 100, "hosts": 100}
 SECONDS_OF_A_MODEL = 3
 SECONDS_OF_A_MEASUREMENT = 10
@@ -65,7 +67,7 @@ def where(line):
 
 
 def lines_of(document):
-    """(where in the document, the line) of all that is to be run."""
+    """(place in the document, line) of all lines that must run."""
     lines = [(f"{document}:{command.line}", command.text) for command in document.commands]
     spans = {span for span in document.spans if TYPED.fullmatch(span) and not STANDS_FOR.search(span)}
     new = sorted(spans - seen)
@@ -79,14 +81,14 @@ def shorter(line):
 
 
 def prepared(line, checkout):
-    """The line as this test runs it."""
+    """The line in the form in which this test runs it."""
     line = shorter(line) or line
     ours = f"--ro {checkout.folder}/build/ --ro {CHECKOUT}"
     if line.startswith("mpirun "):
         line = f"./jobs/run guest n4 -- {line}"
         ours += " --env OMPI_ALLOW_RUN_AS_ROOT=1 --env OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
     if line.startswith("./jobs/run guest "):
-        # What the checkout's links lead to may be in /tmp, of which a guest has its own.
+        # The targets of the checkout's links may be in /tmp; a guest has a separate /tmp.
         words = line.split(" ", 3)
         line = " ".join([*words[:3], ours, words[3]])
     line = line.replace("sudo tests/hosts/run.py", f"tests/hosts/run.py --programs {programs.bin}")
@@ -126,7 +128,7 @@ def check(document, lines, checkout):
 
 
 def check_tables(every):
-    """Each entry is needed, and the tests that they name exist."""
+    """Checks that each entry of the tables is needed, and that the named tests exist."""
     listed = subprocess.run(["ctest", "--test-dir", programs.bin.parent, "--show-only"],
                             capture_output=True, text=True).stdout
     tests = set(re.findall(r"^ *Test +#\d+: (\w+)", listed, re.MULTILINE))
@@ -139,8 +141,8 @@ def check_tables(every):
 
 programs = Programs()
 kind = sys.argv[2]
-seen = set()  # a line in backticks is run once
-pages = [page for page in documents() if page.name != "docs/tutorial.md"]  # tutorial.py follows it
+seen = set()  # a line in backticks runs only once
+pages = [page for page in documents() if page.name != "docs/tutorial.md"]  # tested by tutorial.py
 lines = {page: lines_of(page) for page in pages}
 if kind == "here":
     check_tables([line for page in pages for _, line in lines[page]])

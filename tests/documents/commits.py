@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The commits at which figures in the documents and in docs/results were measured are ancestors of the present
-one, so that anybody can measure them again: no commit that a rebase has replaced, and no tree that
-had changes. Another project's commit is called a revision, so that it is not looked for here. Needs the history:
-not in an unpacked archive or a shallow clone."""
+"""The commits at which figures in the documents and in docs/results were measured are ancestors of
+the present commit, so that the measurements can be repeated: no commit that a rebase has replaced,
+and no tree with changes. The documents call another project's commit a revision, so that this test
+ignores it. The test needs the history, which an unpacked archive or a shallow clone does not
+contain."""
 
 import re
 import shutil
@@ -14,9 +15,9 @@ from programs import CHECKOUT, Programs, rows_of
 
 SKIPPED = 77
 NAMED = re.compile(r'(?:"commit": "|\bcommit:?\s+|\bnumawarp )([0-9a-f]{7,40}(?:-dirty)?)\b')
-# Measured at commits that were rebased since, before anybody asked; each goes when its page is made anew.
+# Commits that were rebased after the measurement. Each is removed when its page is generated again.
 REPLACED = {"c7b8a65f0153"}
-# What nobody has measured: the series by the meter has another name before its date.
+# Results that were not measured. (The series by the meter has another name before its date.)
 PREDICTED = ("paper-bwap-2",)
 
 programs = Programs()
@@ -47,7 +48,7 @@ for file in sorted({*results, *(page.path for page in documents())}):
     for commit in sorted(commits_of(file) - REPLACED):
         known = git("merge-base", "--is-ancestor", commit, "HEAD").returncode == 0
         programs.expect(known, f"{file.relative_to(CHECKOUT)}: {commit} is an ancestor of HEAD")
-# A page and its tables need to say it once.
+# Only one of a page and its tables must name the commit.
 for name in sorted({file.stem for file in results if not file.name.startswith(PREDICTED)}):
     said = any(commits_of(file) for file in results if file.stem == name)
     programs.expect(said, f"docs/results/{name} says at which commit it was measured")

@@ -1,8 +1,8 @@
-"""What a document in Markdown consists of, as far as a test can check it.
+"""The parts of a Markdown document, as far as tests check them.
 
-The documents keep to a rule that makes this simple: an indented block, or a fence of `sh`, is lines
-of shell to type; everything else that stands by itself is in a fence that names its language (`text`
-for output, layouts and formulas)."""
+The documents follow a rule: an indented block, or a fence of `sh`, contains shell lines to type;
+every other separate block is in a fence that names its language (`text` for output, layouts and
+formulas)."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ LANGUAGES = {"sh", "text", "cpp", "cmake", "toml", "python", "r", "json"}
 
 @dataclass(frozen=True)
 class Block:
-    line: int  # of its first line in the document, from 1
+    line: int  # number of its first line in the document, from 1
     language: str
     text: str
 
@@ -23,7 +23,7 @@ class Block:
 @dataclass(frozen=True)
 class Command:
     line: int
-    text: str  # without comment
+    text: str  # without its comment
 
 
 class Document:
@@ -37,7 +37,7 @@ class Document:
 
     @cached_property
     def _parts(self):
-        """(blocks, the lines of prose)"""
+        """(blocks, lines of prose)"""
         blocks, prose, block, language = [], [], [], None
         start, before = 0, ""
         for number, line in enumerate(self.text.split("\n") + [""], 1):
@@ -72,13 +72,13 @@ class Document:
 
     @property
     def commands(self):
-        """All lines of shell, in their order."""
+        """All shell lines, in order."""
         return [command for block in self.blocks if block.language in ("indented", "sh")
                 for command in commands_of(block)]
 
     @property
     def spans(self):
-        """What stands in backticks in the prose."""
+        """The texts in backticks in the prose."""
         return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", self.prose)]
 
     @property
@@ -87,7 +87,7 @@ class Document:
 
     @property
     def anchors(self):
-        """As GitHub makes them from headings."""
+        """The anchors that GitHub generates from the headings."""
         headings = re.findall(r"^#+ (.*)$", self.prose, re.MULTILINE)
         return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

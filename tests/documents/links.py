@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Links in the documents and their anchors lead somewhere, files named in backticks are there, each
-page can be reached from the README, and blocks keep to the rule that the other tests rely on."""
+"""Targets and anchors of links in the documents exist, files named in backticks exist, each page
+can be reached from the README, and blocks follow the rule that the other tests rely on
+(document.py)."""
 
 import re
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Names in the documents exist: every --option in some --help, every counter in the statistics, every
-environment variable, type, function and member in the sources; and a model's page has all its options. What is not
-ours stands in the table NOT_OURS."""
+"""Names in the documents exist: every --option in the output of some --help, every counter in the
+statistics, every environment variable, type, function and member in the sources. A model's page
+contains all its options. Names of other projects are listed in NOT_OURS."""
 
 import json
 import re
@@ -30,7 +30,8 @@ NOT_OURS = {
 }
 FOREIGN = {name for names in NOT_OURS.values() for name in names}
 
-# Pages for users: what looks like a counter there must be one, or stand in the model writer's door.
+# Pages for users. A word that looks like a counter must be a counter, or exist in the public
+# headers.
 FOR_USERS = re.compile(r"README\.md|docs/how-to/.*|docs/tutorial\.md")
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
@@ -53,7 +54,7 @@ def words_in(*places):
 
 
 def names_in(value):
-    """Every key of JSON, however deep."""
+    """Every key of JSON, at any depth."""
     if isinstance(value, dict):
         return set(value).union(*map(names_in, value.values()))
     if isinstance(value, list):
@@ -70,7 +71,7 @@ helps += [said_by(sys.executable, CHECKOUT / script, "--help") for script in
            "jobs/cost_model", "jobs/replicate", "jobs/report", "tests/guest/run.py", "tests/hosts/run.py")]
 helps += [said_by(CHECKOUT / script, "--help") for script in ("jobs/run", "tests/run")]
 helps.append(said_by(CHECKOUT / "jobs/run", "slurm", "--help"))
-# Of SLURM's options those are known that the job scripts have.
+# Of SLURM's options, only those that the job scripts use are allowed.
 helps += [script.read_text() for script in (CHECKOUT / "jobs/slurm").iterdir()]
 options = set(OPTION.findall("\n".join(helps)))
 
@@ -80,7 +81,7 @@ spoken |= words_in("src/results/trace_file.cpp")
 programs.statistics_of("phold", "--until", 20, "--workers", 2)
 statistics = names_in(json.loads((programs.work / "stats.json").read_text()))
 for_users = statistics | words_in("src/include")
-# Who comes from another simulator reads its names, too.
+# Pages about other simulators also contain the names of these simulators.
 of_others = words_in("src/ross/include", "src/rootsim/include", "src/rootsim/classic_include",
                      "tests/documents/coming_from", "src/ross/program.cpp")
 sources = words_in("src", "numa", "models", "mpi", "jobs", "tests")

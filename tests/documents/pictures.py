@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""jobs/pictures makes the pictures of docs/images that come from runs, and they show something; and so
-do the ones that are there. Those of the models are the same each time, and docs/models/README.md has one of each.
-Skipped where Pillow is missing; where rsvg-convert, matplotlib or Chromium is, the ones that are there are looked
-at."""
+"""jobs/pictures generates the pictures of docs/images that come from runs, and neither these nor
+the existing pictures are empty. The pictures of the models are equal each time, and
+docs/models/README.md contains one of each. The test is skipped if Pillow is missing; if
+rsvg-convert, matplotlib or Chromium is missing, only the existing pictures are checked."""
 
 import re
 import subprocess
@@ -15,7 +15,8 @@ from programs import CHECKOUT, Programs
 MODELS = sorted(path.parent.name for path in (CHECKOUT / "models").glob("*/CMakeLists.txt"))
 DRAWN = [f"model-{model}.svg" for model in MODELS if model != "traffic"]
 PICTURES = ["meter.png", "report.png", "traffic.png", *DRAWN]
-# Lines, text and their edges have hundreds of shades; a page that failed to load some.
+# Lines and text with smooth edges have hundreds of shades; a page that failed to load has only
+# some.
 COLOURS_MIN = 100
 BACKGROUND_MAX = 0.97
 
@@ -32,7 +33,7 @@ def as_points(picture):
 
 
 def drawn_by(picture):
-    """The version of matplotlib: another one draws other lines."""
+    """The version of matplotlib, because other versions draw other lines."""
     return re.search(r"Matplotlib v[\d.]+", picture.read_text())[0]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The programs in docs/processes.md and docs/how-to/from-simpy.md are those that are tested: whole or in
-parts models/bank/main.cpp and tests/support/simpy_models.py."""
+"""The programs in docs/processes.md and docs/how-to/from-simpy.md are tested programs:
+models/bank/main.cpp and tests/support/simpy_models.py, complete or in parts."""
 
 from document import Document
 from programs import CHECKOUT, Programs

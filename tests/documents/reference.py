@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The reference of the public headers (jobs/reference) is made without a warning and has all of them; a name
-without a comment, of whatever sort, ends it with a line that says which. Skipped where Doxygen is missing."""
+"""The reference of the public headers (jobs/reference) is generated without a warning and contains
+all of them. If a name of any kind has no comment, the generation fails with a line that names it.
+Skipped if Doxygen is missing."""
 
 import re
 import shutil
@@ -11,7 +12,7 @@ from html import unescape
 from programs import CHECKOUT, Programs
 
 HEADERS = CHECKOUT / "src/include/numawarp"
-# (header, what is taken out, what then has no comment)
+# (header, the removed text, the name that then has no comment)
 BREACHES = [
     ("ids", "// The number of an event type, chosen by the model.\n", "EventType"),
     ("ids", "// A rank (an operating-system process of the run). Used by the engine.\n", "RankId"),
@@ -48,13 +49,13 @@ def public_part(text):
 
 
 def enumerators_without_comment(text):
-    """Of these Doxygen says nothing."""
+    """Enumerators without a comment, which Doxygen does not report."""
     return [line.strip() for body in re.findall(r"enum (?:class )?\w+[^;{]*{([^}]*)}", public_part(text))
             for line in body.split("\n") if line.strip() and "//" not in line]
 
 
 def check_pages(html):
-    """Every header, every class and every group of the front page has its place."""
+    """Checks that every header, every class and every group is in the index pages."""
     files, classes = words_of(html / "files.html"), words_of(html / "annotated.html")
     count = 0
     for header in HEADERS.rglob("*.hpp"):
@@ -94,7 +95,7 @@ for header, comment, _ in BREACHES:
 done, _ = reference("without", copy)
 programs.expect(done.returncode == 1, f"without comments: exit code {done.returncode}")
 for header, comment, name in BREACHES:
-    # In the line where it stands.
+    # The reported line must be the line of the name.
     lines = (copy / f"{header}.hpp").read_text().splitlines()
     word = re.escape(name.split("::")[-1].split("(")[0])
     found = re.search(rf"{header}\.hpp:(\d+): .*\b{word}\b.* is not documented", done.stderr)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""docs/how-to/reverse-handlers.md is true: its program is reverse_example.cpp, runs with rollbacks to the
-sequential digest, and passes --check-rollback; with the mistake that the page speaks of
-(reverse_mistake) --check-rollback finds it."""
+"""Checks docs/how-to/reverse-handlers.md: its program is reverse_example.cpp, which runs with
+rollbacks to the sequential digest and passes --check-rollback. With the mistake that the page
+describes (reverse_mistake), --check-rollback reports it."""
 
 
 from document import Document

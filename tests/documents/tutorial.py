@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Follows docs/tutorial.md from its first line to its last, in a checkout made for it: writes its files, runs its
-commands, and compares the results with the text. A block of `text` shows output of the commands before it. Each program
-has one digest on two engines; the last program but one is models/queues, and the last one is the same model as
-processes."""
+"""Follows docs/tutorial.md from its first line to its last, in a checkout made for it: writes its
+files, runs its commands, and compares the results with the text. A block of `text` shows output of
+the commands before it. Each program has one digest on two engines; the last program but one is
+models/queues, and the last one is the same model as processes."""
 
 import csv
 import json
@@ -36,7 +36,7 @@ def digest_in(report):
 
 
 def promised(line, output):
-    """True if the output of this line is as the text promises."""
+    """True if the output of this line matches the text."""
     if line == "build/queues":
         committed = int(re.search(r"^ *events +([\d,]+) committed", output, re.MULTILINE)[1]
                         .replace(",", ""))
@@ -60,7 +60,8 @@ def comparable(line):
 
 
 def shows(text, output):
-    """True if each line of the text is in the output, in this order. A line "…" replaces any number of lines."""
+    """True if each line of the text is in the output, in this order. A line "…" replaces any number
+    of lines."""
     lines = iter([comparable(line) for line in output.splitlines()])
     return all(line == "…" or comparable(line) in lines for line in text.splitlines())
 

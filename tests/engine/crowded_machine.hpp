@@ -1,9 +1,11 @@
-// Workers of a Time Warp run on fewer cores than they would like, played in one thread and in virtual
-// machine time: so many cores, so many other busy processes, time slices. What a turn costs follows from
-// what was done in it, so that the result is a number of the algorithm and not of this machine's hour.
+// Time Warp workers on a limited number of cores, simulated in one thread and in virtual machine
+// time: with a number of cores, a number of other busy processes, and time slices. The cost of a
+// turn follows from the work done in it. So the result depends on the algorithm, and not on the
+// load of the machine that runs the test.
 //
-// The scheduler is the simplest that shows the point: one queue for all cores, first come, first served,
-// a slice each; a yield ends the slice, and a worker that sleeps is put into the queue when it is woken.
+// The scheduler is the simplest one that shows the effect: one queue for all cores, first come,
+// first served, one slice each. A worker gives up the rest of its slice after more than 8
+// consecutive turns without work.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +24,13 @@ class CrowdedMachine {
 
     struct Shape {
         std::uint32_t cores = 2;
-        std::uint32_t foreign = 0;  // processes that never stop
+        std::uint32_t foreign = 0;  // other processes, which never stop
         Time slice = std::chrono::milliseconds(3);
-        // Of an event; `cross`: that another worker sent, or takes back, for both of them.
+        // Costs per event. `cross`: additional cost of an event or anti-message for another worker.
+        // It covers the sending and the receiving worker.
         Time execute{200}, undo{200}, commit{0}, cross{0};
-        Time turn{150};     // what a turn costs besides
-        Time change{3000};  // from one process to another
+        Time turn{150};     // additional cost of each turn
+        Time change{3000};  // cost of a switch to another process
     };
 
     CrowdedMachine(SteppedRun& run, const Shape& shape) : run_(run), shape_(shape) {
@@ -37,9 +40,9 @@ class CrowdedMachine {
         for (std::uint32_t t = 0; t < tasks_.size(); ++t) queue_.push_back(t);
     }
 
-    // Plays until GVT has reached `until`. Returns the committed events, as a share of what the same cores
-    // would commit in the same time if nothing had to be waited for or taken back, and the foreign
-    // processes had no more than their fair share.
+    // Simulates until GVT has reached `until`. Returns the number of committed events divided by
+    // the number that the same cores would commit in the same time if no worker waited, nothing was
+    // rolled back, and the other processes had no more than their fair share of the cores.
     double play(VirtualTime until) {
         while (run_.gvt() < until) {
             step();
@@ -61,18 +64,19 @@ class CrowdedMachine {
         }
     }
 
-    // Since the start.
+    // Virtual machine time since the start.
     Time now() const {
         return std::min_element(cores_.begin(), cores_.end(),
                                 [](const Core& a, const Core& b) { return a.now < b.now; })
             ->now;
     }
-    // Events that were executed and neither final nor undone, at most.
+    // The largest number of events that were executed and neither committed nor rolled back.
     std::uint64_t uncommitted_peak() const noexcept { return uncommitted_peak_; }
 
   private:
     static constexpr std::uint32_t none = UINT32_MAX;
-    // Later than any time that the engine has asked the clock for, so that no run depends on it.
+    // Offset of the virtual machine time. It is later than every time that the engine reads from
+    // the clock, so that no run depends on the clock.
     static constexpr Time epoch = std::chrono::hours(1);
 
     struct Task {

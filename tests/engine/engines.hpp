@@ -1,4 +1,4 @@
-// Running a model with each engine in turn, and asking how a failed run reports itself.
+// Runs a model with any engine, and returns the message of a failed run.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ inline const char* name_of(EngineKind engine) {
     }
 }
 
-// Two workers, groups of one LP, no window: as much disorder as there can be.
+// Two workers, groups of one LP, no window: as many events out of order as possible.
 inline Config wild_config(EngineKind engine) {
     Config config;
     config.engine = engine;
@@ -46,7 +46,8 @@ inline RunResult run_model(Model& model, const Config& config,
     return simulate(model, setup, config, progress, stop_signal);
 }
 
-// The words of the ModelError that ends the run; what else happened, if it was something else.
+// Returns the message of the ModelError that ends the run, or a text that describes another
+// outcome.
 inline std::string model_error_of(Model& model, const Config& config) {
     try {
         run_model(model, config);

@@ -1,9 +1,10 @@
-// A model that goes wrong only out of order. Eight LPs count together: at each whole time one of
-// them sends the next number to LP 0 and LP 7, which check that no number is missing. In order none
-// ever is. A worker that runs ahead of the others sees a gap, and then its LP does what a real model
-// does in a state that it was never written for: it throws, divides by zero, follows a bad pointer.
+// A model that fails only out of order. Eight LPs count together: at each whole time one of them
+// sends the next number to LP 0 and LP 7, which check that no number is missing. In order no number
+// is missing. If a worker runs ahead of the others, its LP sees a gap, and then does what a real
+// model does in a state that it was not written for: it throws, divides by zero, or follows a bad
+// pointer.
 //
-// The same can be made to happen in order, at one number, in on_start or in on_end.
+// The fault can also be made to happen in order: at one number, or in on_start() or on_end().
 #pragma once
 
 #include <fcntl.h>
@@ -112,13 +113,13 @@ enum class Hook : std::uint8_t { on_event, on_start, on_end, can_end, on_commit 
 struct GapPlan {
     Fault fault = Fault::exception;
     Hook hook = Hook::on_event;
-    std::uint64_t fault_at = 0;  // this number brings the fault in order; 0: none does
-    bool slow_half = false;      // LPs 0 to 3 take their time: with real threads they fall behind
+    std::uint64_t fault_at = 0;  // number at which the fault happens in order; 0: none
+    bool slow_half = false;      // LPs 0 to 3 are slow: with real threads they fall behind
     int* foreign = nullptr;      // memory that no LP owns
-    int* shared = nullptr;       // memory of the arena of setup()
+    int* shared = nullptr;       // memory in the arena of setup()
 };
 
-// What it does is wrong, and no sanitizer should say so.
+// This is wrong on purpose, and sanitizers must not report it.
 [[gnu::noinline, gnu::no_sanitize("undefined,address,thread")]] inline int recurse(
     volatile int* depth) {
     volatile int here[64] = {};
@@ -252,12 +253,12 @@ class GapProcess final : public LogicalProcess {
             return;
         }
         if (event.type() == echo) return;
-        // What was done before the fault must be undone like everything else.
+        // Changes that were made before the fault must be undone, too.
         seen_.push_back(event.payload<std::uint64_t>());
         notes_ += std::to_string(seen_.size()) + ' ';
         wrong_ = seen_.back() != seen_.size() || (self_ == 7 && seen_.size() == plan_.fault_at);
         if (wrong_ && plan_.hook == Hook::on_event) commit_fault(plan_, &context);
-        // Wrong state shows in the digest.
+        // A wrong state changes the digest.
         context.schedule(LpId{(self_ + 3) % lps}, lookahead, echo, notes_.size());
     }
 
@@ -282,7 +283,7 @@ class GapProcess final : public LogicalProcess {
     static void dawdle() {
         std::uint64_t word = 1;
         for (int i = 0; i < 4000; ++i) word = word * 6364136223846793005u + 1442695040888963407u;
-        static std::atomic<std::uint64_t> sink;  // so that the loop is not left out
+        static std::atomic<std::uint64_t> sink;  // so that the compiler keeps the loop
         sink.store(word, std::memory_order_relaxed);
     }
 

@@ -1,5 +1,5 @@
-// One run, reduced to what must be equal whoever runs the model, and what an engine counted on the
-// way.
+// The result of one run: the values that must be equal on every engine, and the counters of the
+// engine.
 #pragma once
 
 #include <atomic>
@@ -18,16 +18,16 @@ struct Outcome {
     std::uint64_t committed_events = 0;
     EndReason reason = EndReason::until;
     VirtualTime end_time = 0;
-    std::string events_file;  // rows of on_event, of on_end
-    std::string states_file;
-    std::string measures_file;  // where the model has some; and at intervals
-    std::string intervals_file;
+    std::string events_file;     // rows that handlers wrote
+    std::string states_file;     // rows that on_end() wrote
+    std::string measures_file;   // empty if the model has no measures
+    std::string intervals_file;  // measures at intervals
     std::uint64_t on_commit_events = 0;
     std::uint64_t on_commit_sum = 0;
     Counters counters;
 };
 
-// As nw::run() has it.
+// The setup with the tables for measures, as nw::run() prepares it.
 inline Setup setup_of(RandomModel& model, const Config& config) {
     Setup setup = model.setup();
     if (!setup.measures.empty()) add_measure_tables(setup.outputs, config.measure_interval > 0);

@@ -1,6 +1,7 @@
-// A model whose LPs hold what a dump of their memory does not explain: pointers to data that the model
-// shares with them, objects with virtual functions, std::function. What they read through all of these
-// goes into payloads: a pointer that leads to the wrong place shows in the digest.
+// A model whose LPs contain data that a copy of their memory does not explain: pointers to data
+// that the model shares with them, objects with virtual functions, and std::function. All values
+// that the LPs read through these go into payloads. So a pointer to the wrong place changes the
+// digest.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,13 @@
 
 namespace nw::test {
 
-// What all LPs read.
+// Data that all LPs read.
 struct Catalogue {
     Catalogue() {
         for (std::uint64_t i = 0; i < 50; ++i)
             words.push_back("a word, too long to be short: " + std::to_string(i * i));
     }
-    // Who still reads this reads something else.
+    // Changes the words, so that an LP that still reads them gets other values.
     void spoil() {
         for (std::string& word : words) word.assign(word.size(), '?');
     }
@@ -32,14 +33,14 @@ struct Catalogue {
     std::vector<std::string> words;
 };
 
-// What handlers leave in their LP besides numbers.
+// Objects that handlers leave in their LP besides numbers.
 enum class Handlers : std::uint8_t {
-    plain,   // nothing
-    typed,   // objects with virtual functions, and functions
-    astray,  // pointers to the catalogue
+    plain,   // none
+    typed,   // objects with virtual functions, and std::function
+    astray,  // pointers to the shared data
 };
 
-// Steps of a calculation, made by handlers.
+// Steps of a calculation. Handlers make them.
 struct Step {
     virtual ~Step() = default;
     virtual std::uint64_t apply(std::uint64_t word) const = 0;
@@ -59,7 +60,7 @@ struct TextStep final : Step {
 
 class PointerProcess final : public LogicalProcess {
   public:
-    // `kept` is made by setup(): constructors and destructors of LPs count who has it.
+    // setup() makes `kept`. Constructors and destructors of LPs count its owners.
     PointerProcess(LpId self, const Catalogue* catalogue, Handlers handlers,
                    std::shared_ptr<const Catalogue> kept)
         : catalogue_(*catalogue),
@@ -117,8 +118,8 @@ class PointerProcess final : public LogicalProcess {
     std::shared_ptr<const Catalogue> kept_;
     Handlers handlers_;
     std::unique_ptr<Page> page_;
-    std::function<std::uint64_t(std::uint64_t)> small_;  // holds what it captured itself
-    std::function<std::uint64_t(std::uint64_t)> large_;  // has it in the LP's heap
+    std::function<std::uint64_t(std::uint64_t)> small_;  // its captures are in the object
+    std::function<std::uint64_t(std::uint64_t)> large_;  // its captures are in the LP's heap
     std::map<std::string, std::shared_ptr<const Step>> steps_;
     std::function<std::uint64_t(std::uint64_t)> last_;
     const std::string* found_ = nullptr;

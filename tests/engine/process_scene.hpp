@@ -1,5 +1,5 @@
-// One LP whose processes note what they see in a text that lies outside of it, under the sequential engine. For tests of
-// processes.
+// One LP whose processes note what they observe, in a text outside of the LP, on the sequential
+// engine. For tests of processes.
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@
 
 namespace nw::test {
 
-// Allocates nothing in a handler.
+// The text of a scene. It needs no allocation in a handler.
 struct Notes {
     std::array<char, 4096> text;
     std::size_t size = 0;
-    int alive = 0;  // Guests
+    int alive = 0;  // number of Guests that exist
 };
 
 class Scene;
@@ -54,7 +54,7 @@ class Scene final : public ProcessLp {
     Notes* notes_;
 };
 
-// Counts those that are alive.
+// Counts its objects that exist.
 struct Guest {
     explicit Guest(const Scene& scene) : notes(scene.notes()) { ++notes.alive; }
     Guest(const Guest&) = delete;

@@ -1,5 +1,5 @@
-// Options for a random model, drawn from the same seed: who runs it, with how many workers, and
-// everything that decides when events are executed, undone and moved.
+// Options for a random model, drawn from the same seed: engine, number of workers, and everything
+// that decides when events are executed, undone and moved.
 #pragma once
 
 #include <string>

@@ -3,10 +3,11 @@
 
 usage: tests/engine/random_configurations.py FOLDER-OF-PROGRAMS RESULTS.csv [CASES [FIRST-SEED]]
 
-Each case is a random model with random options, run by the sequential engine and by another one; both must give one
-digest, and the same output. Two thirds of the cases are stepped (groups change workers, zero delays, turns interrupted
-at handoffs: test_stepped.cpp), one third has real threads (test_differential.cpp). CASES: 300 unless it is given.
-FIRST-SEED: drawn unless it is given; a failure prints its seed. Exit code 0: every case held."""
+Each case is a random model with random options. The sequential engine and another engine run it;
+both must have the same digest and the same output. Two thirds of the cases are stepped (groups
+change workers, zero delays, turns interrupted at handoffs: test_stepped.cpp). One third has real
+threads (test_differential.cpp). CASES: default 300. FIRST-SEED: drawn if it is not given. A failure
+prints its seed. Exit code 0: all cases passed."""
 
 import csv
 import datetime

@@ -1,12 +1,13 @@
-// A model of nonsense, for finding out whether an engine keeps every state and every event in place.
+// A model without meaning that shows whether an engine keeps every state and every event in place.
 //
-// An event carries fuel. An LP that receives it burns one unit, changes its state, and deals the
-// rest out to one or several new events: so as many events happen as there was fuel at the start,
-// whatever the random numbers say. A word that is folded from what the state holds goes into the
-// payloads: a state that is wrong anywhere shows in the digest.
+// An event carries fuel. An LP that receives it uses one unit, changes its state, and distributes
+// the rest over one or several new events. So the number of events is the amount of fuel at the
+// start, whatever the random numbers are. A hash of the state goes into the payloads, so that a
+// state that is wrong anywhere changes the digest.
 //
-// Two classes of LP: one holds containers, strings, nodes and large blocks and is restored from
-// snapshots; one holds a plain struct, can also be copied, and knows how to reverse its events.
+// There are two classes of LP. One contains containers, strings, nodes and large blocks, and is
+// restored from snapshots. The other one contains a plain struct, can also be copied, and can
+// reverse its events.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,8 @@
 
 namespace nw::test {
 
-// Finalizer of splitmix64 (Steele, Lea, Flood, 2014): every bit of the sum reaches every other.
+// Finalizer of splitmix64 (Steele, Lea, Flood, 2014): every bit of the sum affects every bit of the
+// result.
 inline std::uint64_t fold(std::uint64_t word, std::uint64_t more) noexcept {
     std::uint64_t x = word * 3 + more + 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -47,7 +49,8 @@ inline std::uint64_t fold_bytes(std::uint64_t word, const void* bytes, std::size
     return fold(word, size);
 }
 
-// What on_commit saw, in any order. Any thread.
+// Number and hash of the events that on_commit() received. The order of the events does not change
+// the hash. Thread: any.
 struct CommitLog {
     std::atomic<std::uint64_t> events{0};
     std::atomic<std::uint64_t> sum{0};
@@ -60,7 +63,7 @@ struct CommitLog {
     }
 };
 
-// What an event carries; an empty payload stands for one unit of fuel and no word.
+// The payload of an event. An empty payload means one unit of fuel and no word.
 struct Cargo {
     std::uint32_t fuel = 1;
     std::uint32_t reserved = 0;
@@ -71,7 +74,7 @@ struct Cargo {
     }
 };
 
-// Sends events with `fuel` units in all; the `word` of the sender's state goes along.
+// Sends events with `fuel` units in total. The payloads contain a hash of `word`.
 class Spreader {
   public:
     explicit Spreader(const RandomShape& shape) : shape_(shape) {}
@@ -141,12 +144,12 @@ class Spreader {
     const RandomShape& shape_;
 };
 
-// Takes some microseconds longer than others, so that workers drift apart.
+// Makes the handlers of slow LPs take some microseconds longer, so that workers drift apart.
 inline void dawdle(const RandomShape& shape, LpId self) noexcept {
     if (shape.slow_lps == 0 || index(self) % shape.slow_lps != 0) return;
     std::uint64_t word = index(self);
     for (int i = 0; i < 2000; ++i) word = fold(word, 1);
-    static std::atomic<std::uint64_t> sink;  // so that the loop is not left out
+    static std::atomic<std::uint64_t> sink;  // so that the compiler keeps the loop
     if (word == 0) sink.store(word, std::memory_order_relaxed);
 }
 
@@ -158,7 +161,7 @@ inline void write_row(Context& context, const Event& event, std::uint64_t word) 
     context.output(0, index(context.self()), context.now(), event.type(), std::to_string(word));
 }
 
-// --- State in containers ---------------------------------------------------------------------------
+// --- State in containers -------------------------------------------------------------------------
 
 class ContainerProcess final : public LogicalProcess {
   public:
@@ -276,7 +279,7 @@ class ContainerProcess final : public LogicalProcess {
         buffer_bytes_ = bytes;
     }
 
-    // Looks at a few places and lets them decide what comes next.
+    // Reads a few places of the state into word_, which decides what comes next.
     void look(Random& random) {
         if (!numbers_.empty()) word_ = fold(word_, numbers_[random.below(numbers_.size())]);
         if (!names_.empty())
@@ -321,7 +324,7 @@ class ContainerProcess final : public LogicalProcess {
     Count rare;
 };
 
-// --- Plain state -----------------------------------------------------------------------------------
+// --- Plain state ---------------------------------------------------------------------------------
 
 template <std::size_t words>
 struct PlainWords {
@@ -338,7 +341,8 @@ class PlainProcess final : public PlainStateProcess<PlainWords<words>> {
 
     void on_start(Context& context) override { start_lp(context, spreader_, shape_.fuel); }
 
-    // The only thing that on_reverse could not work out is the table's word: it goes to control().
+    // on_reverse() can compute everything except the old word of the table. control() stores this
+    // word.
     void on_event(Context& context, const Event& event) override {
         auto& my = this->state;
         std::uint64_t& place = my.table[my.events % words];
@@ -380,7 +384,7 @@ class PlainProcess final : public PlainStateProcess<PlainWords<words>> {
     CommitLog& log_;
 };
 
-// --- The model -------------------------------------------------------------------------------------
+// --- The model -----------------------------------------------------------------------------------
 
 class RandomModel final : public Model {
   public:

@@ -1,6 +1,6 @@
-// What a random model does, as numbers drawn from one seed: how many LPs, how far and how often they
-// send, which kinds of event and state occur at all. Not every case allows everything, so that
-// unusual mixes happen: a model of nothing but zero delays, or of one LP that sends to all.
+// The shape of a random model, drawn from one seed: the number of LPs, the targets and the number
+// of their events, and the kinds of event and state that occur. Not every case allows everything,
+// so that unusual mixtures occur: a model with zero delays only, or with one LP that sends to all.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +30,15 @@ struct RandomShape {
     double to_self = 0.3;
     double to_neighbour = 0.4;    // the rest goes to any LP, or to LP 0
     double hot_spot = 0;          // share of far events that go to LP 0
-    double burst = 0.1;           // share of events that send up to six, not one or two
+    double burst = 0.1;           // share of events that send up to six events, not one or two
     double rows = 0.1;            // share of events that write output
     double large_blocks = 0.02;   // share of events that grow a large block (containers)
-    std::uint32_t slow_lps = 0;   // one LP in so many takes its time; 0: none
+    std::uint32_t slow_lps = 0;   // one of every slow_lps LPs is slow; 0: none
     bool heap_by_malloc = false;  // malloc, realloc and free beside new (containers)
-    bool links = false;           // declared to the engine, which then partitions by them
-    std::uint32_t parts = 0;      // in a map of the model's own; 0: none
-    bool commits = true;          // there is an on_commit()
-    bool priorities = false;      // events have some
+    bool links = false;           // the model declares links, and the engine partitions by them
+    std::uint32_t parts = 0;      // parts that the model itself assigns LPs to; 0: none
+    bool commits = true;          // the model has on_commit()
+    bool priorities = false;      // events have priorities
 
     std::string describe() const {
         return fmt::format(
@@ -52,14 +52,14 @@ struct RandomShape {
     }
 };
 
-// Sanitizers own malloc: there only new and delete reach the LP's heap.
+// Sanitizers replace malloc: under them, only new and delete use the LP's heap.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool malloc_is_the_lps = false;
 #else
 inline constexpr bool malloc_is_the_lps = true;
 #endif
 
-// About `events` events in all.
+// Draws a shape with about `events` events in total.
 inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
     RandomShape shape;
     const std::size_t kind = dice.below(4);
@@ -90,7 +90,7 @@ inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
     shape.links = dice.chance(0.3);
     shape.parts = static_cast<std::uint32_t>(dice.chance(0.2) ? 1 + dice.below(9) : 0);
     shape.commits = dice.chance(0.3);
-    // Not drawn: seeds that found something go on meaning the same.
+    // Not drawn, so that older seeds still give the same case.
     shape.priorities = shape.fuel % 3 == 1;
     return shape;
 }

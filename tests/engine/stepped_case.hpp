@@ -1,4 +1,4 @@
-// A random model, options, machine, weather and schedule for a stepped run, drawn from one seed.
+// Model, options, machine, network weather and schedule of a stepped run, drawn from one seed.
 #pragma once
 
 #include <string>
@@ -74,8 +74,8 @@ inline SteppedCase draw_stepped_case(Dice& dice) {
     return drawn;
 }
 
-// A case in which groups often change workers, safe events keep no past, and turns are interrupted at handoffs. Half of
-// the models have no lookahead and many zero delays.
+// A case in which groups often change workers, safe events keep no history, and turns are
+// interrupted at handoffs. Half of the models have no lookahead and many zero delays.
 inline SteppedCase draw_moving_case(Dice& dice) {
     SteppedCase drawn = draw_stepped_case(dice);
     if (dice.chance(0.5)) {

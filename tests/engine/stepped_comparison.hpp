@@ -1,4 +1,5 @@
-// What stepped tests compare a case with: its sequential outcome, and the rows of all ranks.
+// The reference of a stepped test: the sequential outcome of its case. The rows of all ranks must
+// be those of the reference.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@ inline Outcome sequential_outcome(const SteppedCase& of) {
     return run_random_model(of.shape, config);
 }
 
-// Of all files, without their headers: ranks write their rows each to its own file.
+// The rows of all files without the header lines, sorted, because each rank writes its own file.
 inline std::vector<std::string> sorted_rows(const std::vector<std::string>& files) {
     std::vector<std::string> rows;
     for (const std::string& file : files) {
@@ -32,7 +33,7 @@ inline std::vector<std::string> sorted_rows(const std::vector<std::string>& file
     return rows;
 }
 
-// `folders`: each rank's, which has ended.
+// `folders`: the output folders of the ranks. Requires: the run has ended.
 inline void check_rows(const std::vector<TemporaryFolder>& folders, const Outcome& reference) {
     std::vector<std::string> events, states;
     for (const TemporaryFolder& folder : folders) {

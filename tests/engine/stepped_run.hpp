@@ -1,12 +1,13 @@
-// A Time Warp run of several ranks and workers in one thread, in an order that a seed draws: the real
-// Rank and Worker over the in-process network, on a fake machine of eight nodes. Nothing in it
-// depends on the machine's clock or load, so that a failure can be replayed step by step. Now and then
-// all workers are walked (Worker::validate), whatever the preset.
+// A Time Warp run of several ranks and workers in one thread, in an order that a seed draws: the
+// real Rank and Worker over the in-process network, on a fake machine of eight nodes. Nothing in
+// the run depends on the machine's clock or load, so that a failure can be repeated step by step.
+// Every 509 steps, all workers are checked (Worker::validate), with every preset.
 //
-// With delays, a turn may be interrupted at any handoff (base/handoff.hpp) by turns of other workers.
+// With delays, a turn may be interrupted at any handoff (base/handoff.hpp) by turns of other
+// workers.
 //
-// What src/timewarp/timewarp.cpp does with threads and barriers is done here in sequence: set up all,
-// start all, turn until all have finished, finalize.
+// src/timewarp/timewarp.cpp uses threads and barriers. Here, the same is done in sequence: set up
+// all workers, start all, run turns until all have finished, finalize.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +41,7 @@
 
 namespace nw::test {
 
-// Watches what a rank receives: which anti-messages come before their twins.
+// Counts the anti-messages that a rank receives before their events.
 class WatchedTransport final : public Transport {
   public:
     explicit WatchedTransport(Transport& inner) : inner_(inner) {}
@@ -91,21 +92,23 @@ class SteppedRun {
   public:
     struct Machine {
         std::uint32_t ranks = 1;
-        std::uint32_t workers = 2;  // a rank
+        std::uint32_t workers = 2;  // per rank
         NetworkWeather weather{};
-        double laziness = 0.3;  // share of times at which one worker gets all turns for a while
-        // Of a --memory-cap, what is pretended to be in use; 0: there is none. Now and then it is
-        // drawn anew, up to a little beyond this.
+        double laziness = 0.3;  // probability that a worker gets all turns for a while
+        // Share of the --memory-cap that the fake machine reports as used; 0: no cap. It is drawn
+        // anew every 300 steps, between 0.7 and 1.05 times this value.
         double memory_used = 0;
-        // Of each LP's sends. (Ordinals, serials and GVT rounds wrap in every run.)
+        // Sequence number of each LP's first send. (Ordinals, serials and GVT rounds wrap in every
+        // run.)
         std::uint32_t first_sequence = 0;
         double delays = 0;  // share of the handoffs at which a turn is interrupted
     };
 
-    // Requires: config.gvt_interval_ms is 0 or so long that it never passes (workers that run idle
-    // ask for rounds), config.state_saving_interval is not 0, and rebinding is off or random: what follows
-    // from measured times could not be replayed.
-    // `directory`: one folder a rank for output, or none.
+    // Requires: config.gvt_interval_ms is 0, or so long that it never passes (idle workers request
+    // rounds). config.state_saving_interval is not 0. Rebinding is off or random, because decisions
+    // that follow from measured times could not be repeated.
+    //
+    // `directories`: one output folder per rank, or none.
     SteppedRun(const Setup& setup, const Config& config, const Machine& machine, std::uint64_t seed,
                const std::vector<std::string>& directories = {})
         : machine_(machine),
@@ -133,14 +136,15 @@ class SteppedRun {
             stacks_ = std::make_unique<SteppedStacks>(workers_.size(), seed, machine.delays);
     }
 
-    // Throws what a rank's worker failed with.
+    // Runs to the end. Throws the failure of a rank, if there is one.
     void run() {
         run_until([] { return false; });
         for (const auto& worker : workers_) worker->finalize();
     }
 
-    // The same, when one rank builds its LPs only after all others have started theirs, and meanwhile takes
-    // in what these send, as the pump of a rank does. Returns whether all of that had come by then.
+    // Sets up a run in which rank `slow` builds its LPs only after all others have started theirs.
+    // Meanwhile the slow rank receives what the others send, as a rank's pump does. Returns true if
+    // all of it had arrived by then.
     bool set_up_with_slow_rank(std::uint32_t slow) {
         is_set_up_ = true;
         const auto is_slow = [&](const auto& worker) {
@@ -166,7 +170,7 @@ class SteppedRun {
         return all_came;
     }
 
-    // Instead of run(), for a test that has a schedule of its own: builds and starts all LPs.
+    // Builds and starts all LPs. For a test with its own schedule, instead of run().
     void set_up() {
         is_set_up_ = true;
         const SavedRun* const saved = plan_.config.restart_from.get();
@@ -174,14 +178,14 @@ class SteppedRun {
         if (saved != nullptr) return;
         for (const auto& worker : workers_) worker->start(now_);
     }
-    // A turn of a worker, and a tick of the network. `now`: since the start.
+    // Runs one turn of a worker, and one tick of the network. `now`: time since the start.
     bool turn(std::size_t worker, std::chrono::nanoseconds now) {
         const bool worked = workers_[worker]->turn(now_ + now);
         network_.tick();
         return worked;
     }
 
-    // Until then, or to the end.
+    // Runs until reached() is true, or to the end.
     template <class Condition>
     void run_until(Condition&& reached) {
         if (!is_set_up_) set_up();
@@ -206,14 +210,15 @@ class SteppedRun {
     Rank& rank(std::uint32_t r) noexcept { return *ranks_[r]; }
     FakeOs& os() noexcept { return os_; }
 
-    // Whether all stand still to be saved, as the first was told by save_soon() or the stop signal.
+    // True if all workers have paused to be saved, after save_soon() or the stop signal.
     bool paused() const {
         return std::all_of(workers_.begin(), workers_.end(),
                            [](const auto& worker) { return worker->paused(); });
     }
     void save_soon() { workers_[0]->save_at(now_); }
 
-    // What a Simulation saves of a run, but for its output: a file a worker in `folder`. Requires: paused().
+    // Saves what a Simulation saves, except output: one file per worker, in `folder`. Requires:
+    // paused().
     SavedRun save(const std::string& folder) {
         SavedRun saved;
         saved.folder = folder;
@@ -237,7 +242,8 @@ class SteppedRun {
         for (const auto& worker : workers_) worker->resume();
     }
 
-    // After run(), as a Simulation does it. on_end's output goes to the LP's rank.
+    // Calls on_end() of all LPs, as a Simulation does. The output of on_end() goes to the LP's
+    // rank. Requires: run() has returned.
     void end() {
         for (const auto& output : outputs_) output->finish();
         MeasureSums measures(plan_.setup.measures, plan_.measure_times);
@@ -267,13 +273,13 @@ class SteppedRun {
         return time;
     }
 
-    // Sent less received, over all workers.
+    // Messages sent minus messages received, over all workers.
     std::int64_t balance() const {
         std::int64_t sum = 0;
         for (const auto& worker : workers_) sum += worker->balance();
         return sum;
     }
-    // Of all bottom halves.
+    // Touched bytes of all bottom halves.
     std::size_t mail_bytes() const {
         std::size_t sum = 0;
         for (const auto& worker : workers_)
@@ -286,22 +292,22 @@ class SteppedRun {
         for (const auto& transport : transports_) sum += transport->early_anti_messages();
         return sum;
     }
-    // Of each rank, handed to its network.
+    // Bytes that each rank has given to its network.
     std::vector<std::uint64_t> bytes_sent() const {
         std::vector<std::uint64_t> bytes;
         for (const auto& transport : transports_) bytes.push_back(transport->bytes_sent());
         return bytes;
     }
     std::uint64_t steps() const noexcept { return steps_; }
-    // Turns that were interrupted, by place.
+    // Number of interrupted turns, by handoff.
     DelayCounts delay_counts() const {
         return stacks_ != nullptr ? stacks_->counts() : DelayCounts();
     }
     std::atomic<int>& stop_signal() noexcept { return stop_signal_; }
 
   private:
-    // What GroupMover does, without threads, if groups are to move in this pause: a share of them, drawn,
-    // goes to other ranks.
+    // Does what GroupMover does, without threads: if groups are to move in this pause, a drawn
+    // share of them moves to other ranks.
     void move_groups() {
         const Standstill::Purpose purpose = workers_[0]->pause_purpose();
         if (!purpose.move || std::exchange(have_moved_, true)) return;
@@ -325,7 +331,7 @@ class SteppedRun {
         if (!purpose.save) resume();
     }
 
-    // Its rank, which all know, knows its worker.
+    // Every rank stores which rank owns a group. That rank stores which worker owns it.
     Partition::Owner owner_of(std::uint32_t group) const noexcept {
         return ranks_[ranks_[0]->owner(group).rank]->owner(group);
     }
@@ -360,8 +366,8 @@ class SteppedRun {
     void finish_turns() {
         if (stacks_ != nullptr) stacks_->finish_steps();
     }
-    // A turn of some worker, then perhaps a tick of the network. Now and then one worker has the
-    // machine to itself, as if the others were descheduled.
+    // One turn of some worker, then possibly a tick of the network. Sometimes one worker gets all
+    // turns for a while, as if the others were descheduled.
     void step() {
         ++steps_;
         if (machine_.memory_used > 0 && steps_ % steps_between_memory_draws == 1) {
@@ -398,7 +404,7 @@ class SteppedRun {
     std::vector<std::unique_ptr<Rank>> ranks_;
     Workers workers_;
     GvtRounds::Clock::time_point now_ = GvtRounds::Clock::now();
-    bool have_moved_ = false;  // groups, between ranks, in the pause under way
+    bool have_moved_ = false;  // groups have moved between ranks in this pause
     TraceTrack no_track_{0};
     TraceTurn no_trace_{no_track_};
     bool is_set_up_ = false;

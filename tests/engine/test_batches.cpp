@@ -1,9 +1,9 @@
-// Goal: batches between ranks stay worth sending where everybody talks to everybody. With 64 ranks each of
-// the others gets a 63rd of what a rank sends: within the 50 µs after which a batch for one peer leaves, that
-// is two events.
+// Goal: batches between ranks contain enough events even if all ranks send to all ranks. With 64
+// ranks, each of the others gets 1/63 of what a rank sends. Within the 50 µs after which a batch
+// for one peer leaves, that is two events.
 //
-// Method: 64 ranks of a worker, whose turns take 13 µs each, side by side: the machine's clock is the test's. A
-// quarter of the events goes to LPs drawn from all.
+// Method: 64 ranks of one worker each, in parallel. A turn takes 13 µs, because the test sets the
+// machine's clock. A quarter of the events goes to LPs drawn from all LPs.
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,9 +1,10 @@
-// Goal: workers that are held back, by each other or by foreign processes, get the share of the cores that
-// is theirs: the window neither starves them nor lets them waste what they get.
+// Goal: workers that are held back, by each other or by foreign processes, get their share of the
+// cores. The window neither starves them nor lets them waste their time.
 //
-// Method: workers on two cores in virtual machine time (crowded_machine.hpp). PHOLD is four models here, of
-// which each has another best width. What is asked for is some way below what `--window` fixed to the best
-// width gives; a window that is held to the advance of GVT had between 0.01 and 0.35 in most of these.
+// Method: workers on two cores in virtual machine time (crowded_machine.hpp). There are four
+// variants of PHOLD, each with another best window. The required shares are somewhat below those of
+// `--window` with the best fixed width. A window that is limited to the advance of GVT had between
+// 0.01 and 0.35 in most of these cases.
 #include <fmt/format.h>
 
 #include <numawarp/model.hpp>
@@ -19,7 +20,7 @@ struct Yardstick {
     std::uint32_t events_per_lp;
     double remote;
     double lookahead;
-    std::uint32_t halved_from = UINT32_MAX;  // LPs from this one on have half as many
+    std::uint32_t halved_from = UINT32_MAX;  // LPs from this number on have half as many events
 
     std::uint32_t events() const noexcept { return lps * events_per_lp; }  // in flight
 };
@@ -55,7 +56,8 @@ struct Played {
     std::uint64_t uncommitted_peak;  // events
 };
 
-// Until so many events are committed. `window`: a fixed one; 0: the automatic one.
+// Simulates about `events` committed events. `window`: width of a fixed window; 0: automatic
+// window.
 Played play(const Yardstick& yardstick, std::uint32_t workers, std::uint32_t foreign,
             VirtualTime window, double events) {
     Setup setup;
@@ -86,7 +88,7 @@ struct Crowd {
     std::uint32_t workers, foreign;
 };
 
-// What docs/decisions/0021 shows: test_engine_crowded [.table]
+// Prints the table of docs/decisions/0021-window-by-efficiency.md: test_engine_crowded [.table]
 TEST_CASE("shares under fixed windows and under the automatic one", "[.table]") {
     const Yardstick dense{1024, 16, 0.25, 0.1};
     for (const Crowd& crowd : {Crowd{2, 0}, {4, 0}, {8, 0}, {2, 1}, {2, 2}, {3, 1}, {3, 2}}) {
@@ -102,7 +104,8 @@ TEST_CASE("workers that are held back get their share") {
     struct Case {
         const char* name;
         Yardstick yardstick;
-        // Of these at least:
+        // Required shares of 2, 4 and 8 workers alone, of 2 workers beside 1 and 2 foreign
+        // processes, and of 3 workers beside 1 and 2 foreign processes.
         double alone2, alone4, alone8, beside1, beside2, three_beside1, three_beside2;
     };
     const Case cases[] = {
@@ -123,8 +126,8 @@ TEST_CASE("workers that are held back get their share") {
     }
 }
 
-// A worker with half as much to do is always ahead, by the whole width, and they send each other next to nothing:
-// hardly an event is rolled back.
+// The worker with half as many events is always ahead by the whole window. The workers send each
+// other almost nothing, so that hardly any event is rolled back.
 TEST_CASE("the window does not grow for ever where efficiency does not bound it") {
     const Yardstick apart{
         .lps = 1024, .events_per_lp = 16, .remote = 0.0001, .lookahead = 0, .halved_from = 512};

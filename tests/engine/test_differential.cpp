@@ -1,10 +1,11 @@
-// Goal: whatever the model and the options, an engine's result is the sequential engine's, to the
-// bit: digest, committed events, end, output files, what on_commit saw.
+// Goal: for every model and all options, the result of an engine equals that of the sequential
+// engine to the bit: digest, committed events, end, output files, and the events that on_commit()
+// received.
 //
-// Method: a random model (random_model.hpp) and random options from one seed, run by real threads. In two of three
-// cases threads are delayed where they publish data (tests/support/delays.hpp).
-// A failure prints the seed; NUMAWARP_TEST_SEED=… runs that case alone, NUMAWARP_TEST_CASES=… sets
-// how many there are in the nightly run.
+// Method: a random model (random_model.hpp) and random options from one seed, run by real threads.
+// In two of three cases, threads are delayed where they publish data (tests/support/delays.hpp). A
+// failure prints the seed; NUMAWARP_TEST_SEED=… runs that case alone, NUMAWARP_TEST_CASES=… sets
+// the number of cases of the nightly run.
 #include <vector>
 
 #include "math/philox_blocks.hpp"
@@ -18,7 +19,7 @@
 namespace nw::test {
 namespace {
 
-// Returns what the engine counted.
+// Returns the engine's counters.
 Counters compare_with_sequential(std::uint64_t seed, DelayCounts& delays) {
     Dice dice(seed);
     const RandomShape shape = draw_shape(dice, 1000 + static_cast<std::uint32_t>(dice.below(4000)));
@@ -33,7 +34,8 @@ Counters compare_with_sequential(std::uint64_t seed, DelayCounts& delays) {
     const Outcome reference = run_random_model(shape, reference_config);
     const double shares[] = {0, 0.003, 0.05};
     InjectedDelays injected(seed, shares[dice.below(3)]);
-    // Whatever this processor has; the reference has been made with the fastest.
+    // Draws one of the vector widths that this processor has. The reference was computed with the
+    // widest.
     const std::vector<PhiloxVectors> vectors = philox_vectors();
     force_philox_vectors(vectors[dice.below(vectors.size())]);
     const Outcome outcome = run_random_model(shape, config);
@@ -51,7 +53,7 @@ Counters compare_with_sequential(std::uint64_t seed, DelayCounts& delays) {
     CHECK((outcome.states_file == reference.states_file));
     CHECK((outcome.measures_file == reference.measures_file));
     CHECK((outcome.intervals_file == reference.intervals_file));
-    // All fuel is burnt unless the end came first.
+    // All fuel is used, unless the run ended earlier.
     if (reference.reason == EndReason::no_events)
         CHECK(reference.committed_events == std::uint64_t{shape.fuel} * shape.lps);
     return outcome.counters;
@@ -64,7 +66,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
                      [&](std::uint64_t seed) { sums.add(compare_with_sequential(seed, delays)); }))
         return;
 
-    // The cases have met their subject.
+    // The cases must have exercised their subject.
     REQUIRE(sums[Counter::rollbacks] > 0);
     REQUIRE(sums[Counter::stragglers] > 0);
     REQUIRE(sums[Counter::anti_messages] > 0);

@@ -1,6 +1,6 @@
-// Goal: a run ends where it should. With can_end() exactly after the event at which the last LP
-// agrees, whatever the engine does meanwhile; on a signal soon, in order, with a prefix of the
-// events committed.
+// Goal: a run ends where it should. With can_end() it ends exactly after the event at which the
+// last LP agrees, whatever the engine does meanwhile. On a signal it ends soon, in order, and with
+// a prefix of the events committed.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -57,7 +57,7 @@ TEST_CASE("can_end() ends a run after the same event, however often GVT is compu
     }
 }
 
-// It knows of every LP at once when the run is over: decision 0005.
+// A worker that is alone finds the end when it executes the last event: decision 0005.
 TEST_CASE(
     "a worker that is alone executes a model with can_end() for good, and nothing beyond its end") {
     for (const bool keeps : {false, true}) {
@@ -77,7 +77,8 @@ TEST_CASE(
     }
 }
 
-// Its destructors take longer than all the rest, and belong to neither.
+// An LP whose destructor takes longer than everything else. The destructor is neither set-up nor
+// event loop.
 class Lingering final : public LogicalProcess {
   public:
     Lingering(LpId, std::chrono::steady_clock::time_point* first) : first_(first) {}
@@ -141,11 +142,12 @@ TEST_CASE("LPs that can end from the start make an empty run, on every engine th
     }
 }
 
-// --- Interrupted -----------------------------------------------------------------------------------
+// --- Interrupted ---------------------------------------------------------------------------------
 
 std::atomic<int> pressed{0};
 
-// Each LP sends to itself and others for ever; at a certain time one of them presses Ctrl-C.
+// Each LP sends to itself and to others without end. After time 500, LP 3 sets the signal, as
+// Ctrl-C does.
 class EndlessProcess : public LogicalProcess {
   public:
     static constexpr double lookahead = 0.25;
@@ -162,14 +164,14 @@ class EndlessProcess : public LogicalProcess {
     }
 };
 
-// The same, asked now and then whether it would end.
+// An EndlessProcess with an end condition that is never met.
 class UnwillingProcess final : public EndlessProcess {
   public:
     using EndlessProcess::EndlessProcess;
     bool can_end() const override { return false; }
 };
 
-// All events lie at whole times, many at each.
+// All events are at whole times, many at each of them.
 class StepProcess final : public LogicalProcess {
   public:
     static constexpr double lookahead = 0;
@@ -199,7 +201,8 @@ class EndlessModel final : public Model {
     }
 };
 
-// Returns how many events were committed.
+// Checks that the run stops at the signal, and that its events are those of a sequential run up to
+// there. Returns the number of committed events.
 template <class Process>
 std::uint64_t check_interrupted(Config config) {
     INFO(name_of(config.engine) << ", workers " << config.workers);
@@ -231,13 +234,15 @@ TEST_CASE("a signal ends a run in order: what is committed is the sequential run
     for (const std::uint32_t workers : {1u, 2u}) {
         Config config = wild_config(EngineKind::timewarp);
         config.workers = workers;
-        // With two workers what speculates may press it before the first commit, which is late.
+        // With two workers, an event that speculates may set the signal before the first commit,
+        // which is late.
         const std::uint64_t committed = check_interrupted<UnwillingProcess>(config);
         CHECK((committed > 0 || workers > 1));
     }
 }
 
-// At each whole time a chain of zero delays: between LPs where there is no lookahead, else of each LP with itself.
+// At each whole time there is a chain of zero delays: between LPs if there is no lookahead,
+// otherwise from each LP to itself.
 template <bool between_lps>
 class WaveProcess final : public LogicalProcess {
   public:
@@ -275,7 +280,7 @@ TEST_CASE("a signal amid the events of one time ends the run between two times")
     }
 }
 
-// An LP sends only to itself.
+// Each LP sends only to itself.
 class LonelyProcess final : public LogicalProcess {
   public:
     static constexpr double lookahead = 1e300;
@@ -299,7 +304,7 @@ TEST_CASE("a signal does not wait for a lookahead of virtual time") {
     }
 }
 
-// Never comes beyond time 1.
+// An endless chain of zero delays at time 1.
 template <bool with_lookahead>
 class ChainProcess final : public LogicalProcess {
   public:
@@ -332,7 +337,8 @@ TEST_CASE(
             const auto says_so = [](const std::string& notice) {
                 return notice.find("before all events of one virtual time") != std::string::npos;
             };
-            // With the past of all events the run goes back to the start of that time.
+            // If the history of all events is kept, the run is rolled back to the start of that
+            // time.
             CHECK(std::count_if(result.notices.begin(), result.notices.end(), says_so) ==
                   (keeps ? 0 : 1));
         }

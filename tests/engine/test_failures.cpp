@@ -1,8 +1,8 @@
-// Goal: a handler that fails only because it was run too early costs nothing but time; one that
-// fails in order ends the run with a ModelError that says where, whichever engine runs it.
+// Goal: a handler that fails only because it was executed too early costs only time. A handler that
+// fails in order ends the run with a ModelError that names LP, event and time, on every engine.
 //
-// Method: gap_model.hpp, whose LPs fail in every way that is covered, as soon as a number is missing.
-// test_stepped_failures.cpp plays the same through schedules that a seed draws.
+// Method: the LPs of gap_model.hpp fail in all ways that are covered, as soon as a number is
+// missing. test_stepped_failures.cpp does the same with schedules that a seed draws.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,7 +26,7 @@ TEST_CASE("with real threads, too, failures in mis-speculated states are undone"
     for (const Fault fault : all_faults) {
         INFO(name_of(fault));
         std::uint64_t failed = 0;
-        // How far the threads drift apart is the machine's affair.
+        // How far the threads drift apart depends on the machine. Repeat until a handler failed.
         for (int attempt = 0; attempt < 50 && failed == 0; ++attempt) {
             GapModel model({.fault = fault, .slow_half = true});
             const RunResult result = run_model(model, wild_config(EngineKind::timewarp));
@@ -47,7 +47,7 @@ TEST_CASE("a handler that fails in order ends the run with LP, event and time, i
             INFO(error);
             CHECK(error.find("LP 7 at time 50.5, event of type 1 from LP 1: ") == 0);
             if (expected.empty()) expected = error;
-            // Of a recursion they have an address on somebody's stack.
+            // The message about a recursion contains an address on the stack.
             if (fault != Fault::recursion) CHECK(error == expected);
         }
     }
@@ -110,9 +110,10 @@ TEST_CASE("on_commit() that fails ends the run with LP, event and time") {
     }
 }
 
-// --- Several failures ------------------------------------------------------------------------------
+// --- Several failures ----------------------------------------------------------------------------
 
-// From time 10 on each LP fails, the last LP first; LPs whose number is odd, where they are to, in on_commit().
+// Each LP fails at its own time shortly after 10, the last LP first. With `some_in_commit`, LPs
+// with an odd number fail in on_commit().
 class FailingProcess final : public LogicalProcess {
   public:
     static constexpr std::uint32_t lps = 16;
@@ -175,9 +176,10 @@ TEST_CASE("a failure right at the start leaves no worker waiting for another") {
     }
 }
 
-// --- Output that cannot be read --------------------------------------------------------------------
+// --- Output that cannot be read ------------------------------------------------------------------
 
-// Writes good rows, and at time 10 one whose text is nowhere or has no sensible length.
+// The text of the row that LP 3 writes at time 10: its address or its length is not valid. All
+// other rows are valid.
 struct WildText {
     std::uintptr_t address;
     std::size_t bytes;

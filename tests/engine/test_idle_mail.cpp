@@ -1,8 +1,8 @@
-// Goal: groups that got mail and get no more give its pages back while the run goes on.
+// Goal: groups that got mail, and get no more, release its pages during the run.
 //
-// Method: every LP writes to one of another worker until virtual time 20, then only to itself, for
-// longer than the test observes. The events are too large for a mail ring, so that they go to the bottom halves. The test
-// moves the machine's clock.
+// Method: every LP sends to an LP of another worker until virtual time 20, and then only to itself,
+// for longer than the test observes. The events are too large for a mail ring, so that they go to
+// the bottom halves. The test advances the machine's clock.
 #include <array>
 
 #include "event/mail_ring.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 class TalkativeAtFirst final : public LogicalProcess {
   public:
-    static constexpr std::uint32_t lps = 600;  // more groups than a worker trims in a turn
+    static constexpr std::uint32_t lps = 600;  // more groups than a worker trims per turn
 
     explicit TalkativeAtFirst(LpId self) : self_(index(self)) {}
     void on_start(Context& context) override { context.schedule(context.self(), 1, 0); }
@@ -65,7 +65,7 @@ TEST_CASE("pages of mail go back to the kernel when no more comes") {
     const std::uint64_t steps = run.steps();
     run.run_until([&] { return run.steps() % 1000 == 0 && run.mail_bytes() == 0; });
     CHECK(run.mail_bytes() == 0);
-    CHECK(run.steps() - steps < 200'000);  // 4 s
+    CHECK(run.steps() - steps < 200'000);  // 4 s of the machine's clock
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
-// Goal: a handler that runs for ever only because its events came in the wrong order costs time and
-// nothing else; one that does so in order is named, and ended if the user has said when; one that only
-// takes long is executed at most once more than it would be.
+// Goal: a handler that never returns, only because its events came in the wrong order, costs time
+// and nothing else. A handler that does so in order is named in warnings, and is ended if
+// --handler-timeout is given. A handler that only takes long is executed at most once more than
+// necessary.
 //
-// Method: gap_model.hpp with a handler that loops when a number is missing, on real threads.
+// Method: the model of gap_model.hpp, with a handler that loops when a number is missing, on real
+// threads.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -31,7 +33,8 @@ TEST_CASE("a handler that loops in a mis-speculated state is interrupted and run
          {Fault::endless_loop, Fault::endless_allocation, Fault::endless_sleep}) {
         INFO(name_of(fault));
         std::uint64_t interrupted = 0;
-        // How far the threads drift apart is the machine's affair.
+        // How far the threads drift apart depends on the machine. Repeat until a handler was
+        // interrupted.
         for (int attempt = 0; attempt < 50 && interrupted == 0; ++attempt) {
             GapModel model({.fault = fault, .slow_half = true});
             const RunResult result = run_model(model, looping_config(EngineKind::timewarp));
@@ -75,7 +78,8 @@ TEST_CASE("a handler that loops in order is named again and again, and ended whe
     }
 }
 
-// Two LPs at a time have a handler that takes 60 ms, which is long beside all others'.
+// At each even time, the handler of one LP takes 60 ms. This is long in comparison with all other
+// handlers.
 class SlowProcess final : public LogicalProcess {
   public:
     SlowProcess(LpId self, std::atomic<std::uint64_t>* calls)
@@ -120,8 +124,8 @@ TEST_CASE("a handler that takes long is executed at most once more") {
     CHECK(again.calls == long_events);
 }
 
-// LP 1 has nothing to do while LP 0 makes many events of 2 ms; then it is told to wait for what LP 0
-// sends it later, in real time, though earlier in simulated time.
+// LP 1 is idle while LP 0 executes 250 events of 2 ms. Then LP 0 sends it `take`, whose handler
+// waits for `give`. LP 0 sends `give` later in wall time, but for an earlier virtual time.
 class LateProcess final : public LogicalProcess {
   public:
     LateProcess(LpId self, std::atomic<bool>* waited_long)
@@ -149,7 +153,7 @@ class LateProcess final : public LogicalProcess {
         }
     }
 
-    // What it would do for ever, were it not for the test.
+    // An endless loop without `give`. The test limits it to 8 s.
     void wait_until_given() {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(8);
         const volatile bool& given = given_;

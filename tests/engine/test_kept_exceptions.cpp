@@ -1,8 +1,9 @@
-// Goal: exceptions that handlers keep in their LP's state are rolled back with it: std::exception_ptr,
-// nested ones, promises and futures, and what the Context threw.
+// Goal: exceptions that handlers keep in their LP's state are rolled back with it:
+// std::exception_ptr, nested exceptions, promises and futures, and exceptions of the Context.
 //
-// Method: LPs that throw, catch, keep, copy and drop exceptions at random, and send on what the words of
-// those say that they kept. Stragglers everywhere. The digest is the sequential engine's.
+// Method: LPs throw, catch, keep, copy and drop exceptions at random, and send a hash of the
+// messages of kept exceptions. There are many stragglers. The digest must be that of the sequential
+// engine.
 #include <exception>
 #include <future>
 #include <stdexcept>
@@ -18,7 +19,7 @@ namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool exceptions_are_rolled_back =
-    false;  // they come from malloc, which is the sanitizer's
+    false;  // they come from malloc, which sanitizers replace
 #else
 constexpr bool exceptions_are_rolled_back = true;
 #endif
@@ -114,7 +115,7 @@ class KeepingProcess final : public LogicalProcess {
         promise_ = std::promise<std::string>();
         asked_ = promise_.get_future();
         if (context.random().chance(0.3)) {
-            promise_ = {};  // broken
+            promise_ = {};  // a broken promise
         } else if (context.random().chance(0.5)) {
             promise_.set_exception(kept_.back());
         } else {
@@ -181,7 +182,8 @@ TEST_CASE("exceptions that handlers keep are rolled back, with 2 and 4 workers")
     const std::string expected = sequential_digest();
     for (const std::uint32_t workers : {2u, 4u}) {
         std::uint64_t rollbacks = 0;
-        // How far the threads drift apart is the machine's affair.
+        // How far the threads drift apart depends on the machine. Repeat until something was rolled
+        // back.
         for (int attempt = 0; attempt < 50 && rollbacks == 0; ++attempt) {
             KeepingModel model;
             Config config = wild_config(EngineKind::timewarp);

@@ -1,9 +1,9 @@
-// Kinds of LPs and typed events. Goal: a model of several classes, which send each other structs, comes to one
-// digest on every engine and by every method of rollback, each kind by its own; what is counted by kind and
-// type is the same everywhere; errors say names.
+// Kinds of LPs and typed events. Goal: a model of several classes, which send each other structs,
+// has the same digest on every engine and with every rollback method, which can differ between
+// kinds. Counts by kind and type are the same everywhere. Error messages contain names.
 //
-// Method: sources throw parcels at relays, which allocate nothing and pass them to sinks, which keep all that
-// came. Each LP's state flows into what it sends.
+// Method: sources send parcels to relays. Relays allocate nothing and pass the parcels to sinks.
+// Sinks keep everything that they receive. The state of each LP affects what it sends.
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -27,7 +27,7 @@ struct Tick {
 struct Parcel {
     static constexpr EventType type = 40;
     std::uint32_t weight;
-    std::uint8_t mark;  // and padding
+    std::uint8_t mark;  // followed by padding
 };
 struct Receipt {
     static constexpr EventType type = 7;
@@ -35,13 +35,13 @@ struct Receipt {
     std::uint64_t sum;
 };
 
-constexpr VirtualTime lookahead = 0.1;  // of all that goes to other LPs
+constexpr VirtualTime lookahead = 0.1;  // minimum delay of events for other LPs
 
 struct Counts {
-    std::uint64_t parcels = 0;  // committed ones
+    std::uint64_t parcels = 0;  // committed
 };
 
-// Plain, and can be undone.
+// Plain, and the handlers that change it can be undone.
 struct SourceState {
     std::uint64_t receipts, sum;
 };
@@ -106,13 +106,13 @@ class Sink final : public Handles<Sink, Parcel> {
              Receipt{seen_.size() * 31 + parcel.mark});
     }
 
-    Tally waits;  // of which nothing is recorded
+    Tally waits;  // nothing is recorded in it
 
   private:
     std::map<std::uint32_t, int> seen_;
 };
 
-// No kind of the model's.
+// Not a kind of the model.
 struct Stranger final : Handles<Stranger, Parcel> {
     explicit Stranger(LpId) {}
     void on(Context&, const Parcel&) {}
@@ -157,7 +157,7 @@ TEST_CASE("kinds: one digest on every engine, each kind with its own rollback") 
         for (const Rollback relays : {Rollback::copy, Rollback::reverse, Rollback::snapshot}) {
             PostModel tried(relays, sources);
             Config config = wild_config(EngineKind::timewarp);
-            // Sinks are restored by snapshots; the paths of all three are walked for sure.
+            // Sinks are restored by snapshots. Forced rollbacks exercise all three kinds.
             config.check_rollback = 0.3;
             const RunResult result = run_model(tried, config);
             CHECK(result.digest.hex() == expected.digest.hex());
@@ -254,7 +254,8 @@ TEST_CASE("kinds: events are counted by type, and timed now and then") {
 
 namespace {
 
-// Sends what the receiver does not handle, or fails, by its name.
+// Breaks one rule, which `how` selects: it sends an event that the receiver does not handle, asks
+// for an LP or a kind that does not exist, or schedules into the past.
 class Wrong final : public Handles<Wrong, Parcel> {
   public:
     Wrong(LpId self, int how) : how_(how), self_(self) {}
@@ -319,7 +320,7 @@ struct Order {
     std::uint32_t pieces;
 };
 
-// A process among handlers: the same structs, the same numbers.
+// A process that exchanges the same structs, with the same type numbers, with handlers.
 class Clerk final : public ProcessLp {
   public:
     using EventTypes = EventList<Order, WakeUp>;

@@ -1,8 +1,10 @@
-// Goal: of the events that an LP gets at one time those of a smaller priority come first, on every engine, whoever sends
-// them; an effect comes after its cause, whatever its priority; and a priority that there is not is refused.
+// Goal: among the events that an LP gets at one time, events of a smaller priority come first, on
+// every engine and from every sender. An effect comes after its cause, whatever its priority. A
+// priority out of range is refused.
 //
-// Method: senders give a clerk work at whole times, with priorities that run against their numbers. The clerk throws
-// where something comes out of turn, and some of what it gets makes it send itself more without delay.
+// Method: senders send work to a clerk at whole times; the higher a sender's number, the smaller
+// the priority. The clerk throws if an event comes out of order. For some events, it sends itself
+// further work without delay.
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
@@ -34,7 +36,8 @@ class Clerk final : public Handles<Clerk, Work> {
             throw std::runtime_error("out of turn");
         last_ = context.now() == time_ ? std::max(last_, work.turn) : work.turn;
         time_ = context.now();
-        // The first brings work for the third turn, and the last some that is late when it comes.
+        // Work of turn 0 causes work with priority 3. Work of the last turn causes work with
+        // priority 0, which is late when it comes.
         if (work.is_effect) return;
         if (work.turn == 0) send(context, context.self(), 0, Work{3, true}, Priority{3});
         if (work.turn == senders - 1)
@@ -46,7 +49,7 @@ class Clerk final : public Handles<Clerk, Work> {
     std::uint16_t last_ = 0;
 };
 
-// The first sender's work comes last.
+// The higher a sender's number, the earlier its turn: the work of the first sender comes last.
 class Sender final : public Handles<Sender, Hour, Work> {
   public:
     Sender(LpId id, std::uint16_t last)

@@ -1,5 +1,8 @@
-// Processes. Goal: what they wait for happens when and in the order that numawarp/process/ says, and what they
-// hold is destroyed once. Method: scenes note what they see. Mistakes: test_process_mistakes.cpp.
+// Processes. Goal: delays, conditions, resources and messages happen at the times and in the order
+// that numawarp/process/ defines, and objects that processes own are destroyed once.
+//
+// Method: scenes (process_scene.hpp) note what their processes observe. Mistakes:
+// test_process_mistakes.cpp.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +23,7 @@
 namespace nw::test {
 namespace {
 
-// --- Time ------------------------------------------------------------------------------------------
+// --- Time ----------------------------------------------------------------------------------------
 
 TEST_CASE("delays happen in the order of time, and of their setting at equal times") {
     const std::string text = told([](Scene& s) {
@@ -61,11 +64,11 @@ TEST_CASE("times that were withdrawn cost no events, and their entries go") {
         },
         0);
     const RunResult result = run_model(stage, in_order());
-    // Multiples of 1 to 5, 100 of each, are 292 numbers.
+    // The first 100 multiples of each of 1 to 5 are 292 different times.
     CHECK(result.totals[Counter::committed_events] == 292);
 }
 
-// Sets and withdraws at random, and keeps a table of what is set.
+// Sets and withdraws delays at random, and compares them with a table of the delays that are set.
 Process clerk(Scene& scene) {
     std::vector<std::unique_ptr<Delay>> delays;
     std::vector<double> times;
@@ -85,7 +88,7 @@ Process clerk(Scene& scene) {
                 if (delays[i]->happened() != (times[i] <= scene.env.now())) scene.note("wrong");
         }
         if (random.chance(0.4)) {
-            // A delay that nobody awaits or asks fails the event.
+            // A delay that is neither awaited nor queried fails the event.
             if (delays[drawn]->happened() != (times[drawn] <= scene.env.now())) scene.note("wrong");
             delays.erase(delays.begin() + static_cast<std::ptrdiff_t>(drawn));
             times.erase(times.begin() + static_cast<std::ptrdiff_t>(drawn));
@@ -130,7 +133,7 @@ TEST_CASE("an LP that lags sees what it would have seen") {
     CHECK(says(punctual, "999.5:late"));
 }
 
-// --- Conditions ------------------------------------------------------------------------------------
+// --- Conditions ----------------------------------------------------------------------------------
 
 TEST_CASE("any_of says which one was first, all_of waits for the last, and both nest") {
     const std::string text = told([](Scene& s) {
@@ -172,7 +175,7 @@ TEST_CASE("as many processes as a list has are awaited: the first, or all, and w
             scene.note(fmt::format("first {}", first));
             co_await all_of(sleepers);
             scene.note("all");
-            co_await all_of(sleepers);  // at once
+            co_await all_of(sleepers);  // returns at once
             std::vector<Process> others{scene.env.start(sleeper(scene, 1, "slept")),
                                         scene.env.start(thrower(scene))};
             try {
@@ -237,7 +240,7 @@ TEST_CASE(
     CHECK(text == "0.5:0 2:1 3:3 4:off ");
 }
 
-// --- Resources -------------------------------------------------------------------------------------
+// --- Resources -----------------------------------------------------------------------------------
 
 Process user(Scene& scene, std::string word, double begin, int priority, double time) {
     co_await scene.env.delay(begin);
@@ -335,7 +338,8 @@ TEST_CASE("a container serves in order, and what an interrupted process had got 
             co_await scene.tank.get(5);
         }(s));
     });
-    // 50 + 25 - 70 = 5; interrupted at the same instant: 75, of which modest gets 10.
+    // The level is 50 + 25 - 70 = 5. The interrupt at the same instant returns the 70, so that the
+    // level is 75. `modest` gets 10 of them.
     CHECK(text == "2:put 5 2:modest 65 2:back 65 5:full ");
     CHECK(says(failure([](Scene& s) { auto amount = s.tank.get(101); }), "from 0 to the capacity"));
 }
@@ -369,7 +373,7 @@ TEST_CASE("a store keeps order, room and wishes, and gets back what nobody took"
     CHECK(text == "0:put 1 0:put 2 2:got 1 2:put 3 2:put 4 2:put 5 2:got 3 2:front 4 ");
 }
 
-// --- Processes -------------------------------------------------------------------------------------
+// --- Processes -----------------------------------------------------------------------------------
 
 TEST_CASE("interrupts reach a process where it waits, or where it waits next") {
     const std::string text = told([](Scene& s) {
@@ -436,7 +440,8 @@ TEST_CASE("variables and temporaries of a process are destroyed once, however it
     CHECK(stage.notes.alive == 0);
 }
 
-// As in SimPy (https://gitlab.com/team-simpy/simpy/-/issues/55): a more urgent request that waits is served first.
+// As in SimPy (https://gitlab.com/team-simpy/simpy/-/issues/55): a more urgent request that is
+// waiting is served first.
 TEST_CASE("preempt() does not pass a request that is more urgent and waits") {
     const std::string text = told([](Scene& s) {
         const auto user = [](Scene& scene, const char* name, double at, int priority,
@@ -456,7 +461,7 @@ TEST_CASE("preempt() does not pass a request that is more urgent and waits") {
     CHECK(text.starts_with("0:A 3:B 6:C "));
 }
 
-// --- Messages --------------------------------------------------------------------------------------
+// --- Messages ------------------------------------------------------------------------------------
 
 struct Letter {
     int number;

@@ -1,4 +1,5 @@
-// Processes. Goal: all that they do is the same on every engine, and with rollbacks. Method: digests.
+// Processes. Goal: every feature of processes gives the same result on every engine, and with
+// rollbacks. Method: digests.
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -16,7 +17,7 @@ struct Letter {
     int number;
 };
 
-// Everything at once, and messages without end between all LPs.
+// Uses all features of processes at once. The LPs send each other messages without end.
 class Town final : public ProcessLp {
   public:
     explicit Town(LpId) {}
@@ -45,7 +46,7 @@ class Town final : public ProcessLp {
             const Letter letter = co_await env.receive<Letter>();
             co_await (tank_.get(letter.number % 3) | env.delay(0.1));
             Outcome<int> age{env};
-            // A braced list, of whose place on the stack g++ 12 keeps the address in the frame.
+            // g++ 12 stores the stack address of this braced list in the coroutine frame.
             const std::vector<Process> children{env.start(aging(age, letter.number)),
                                                 env.start(short_life(letter.number % 3))};
             co_await any_of(children);
@@ -64,7 +65,8 @@ class Town final : public ProcessLp {
             co_await env.delay(0.1 * years);
             if (diary.size() % 5 == 0) throw std::runtime_error(diary);
         } catch (...) {
-            // By reference, its address would stand in the frame: under a sanitizer it is no memory of the LP's.
+            // No `const std::exception&` here: the address of the exception would be stored in the
+            // frame. With a sanitizer, this address is not in the LP's memory.
         }
     }
     Process trouble() {

@@ -1,5 +1,5 @@
-// Mistakes in processes. Goal: each of them fails its event, and the message names the process and the place.
-// Method: as in test_process.cpp.
+// Mistakes in processes. Goal: each mistake fails its event, and the message names the process and
+// the place. Method: as in test_process.cpp.
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -14,7 +14,8 @@
 namespace nw::test {
 namespace {
 
-// The name of a coroutine in a message. It has no parameters where the compiler lacks std::source_location.
+// The name of a coroutine in a message. It has no parameters if the compiler lacks
+// std::source_location.
 std::string function(std::string name, [[maybe_unused]] const char* parameters) {
 #ifdef __cpp_lib_source_location
     name += parameters;
@@ -46,7 +47,7 @@ TEST_CASE("a failure names the process, its last co_await, and the type of the e
     CHECK(says(crash, function("crashing", "(nw::test::Scene&)") +
                           ", after co_await of AnyOf<nw::Signal"));
     CHECK(says(crash, ", nw::Delay> at test_process_mistakes.cpp:"));
-    // The failure of an LP's own function is no process's.
+    // A failure of an LP's own function names no process.
     CHECK(!says(failure([](Scene& s) {
                     s.env.start(sleeper(s, 0, ""));
                     throw std::out_of_range("no such bed");
@@ -85,7 +86,7 @@ class EarlyModel final : public Model {
     Setup setup() override { return {.lps = 1, .until = 1, .process = process<EarlyBird>()}; }
 };
 
-// Makes something and does not await it. The last one has an effect nevertheless.
+// Makes a wait and does not await it. The last one has an effect nevertheless.
 Process unused_wait(Scene& scene, int what) {
     if (what == 0) static_cast<void>(scene.env.delay(3));
     if (what == 1) static_cast<void>(scene.shelf.get());
@@ -124,7 +125,8 @@ TEST_CASE("a process that is not started, and what is made and not awaited, fail
     CHECK(unused([](Scene& s) { s.env.start(unused_wait(s, 3)); }));
     CHECK(unused([](Scene& s) { s.env.start(unused_wait(s, 4)); }));
     CHECK(told([](Scene& s) { s.env.start(unused_wait(s, 5)); }) == "0:75 ");
-    // No mistake: a request that is asked, a scope that an exception leaves, and a scope that the end of the run cuts off.
+    // These are no mistakes: a request that is queried, a scope that an exception leaves, and a
+    // scope that is cut off by the end of the run.
     const std::string text = told([](Scene& s) {
         const auto asks = s.env.start([](Scene& scene) -> Process {
             const auto turn = scene.desk.request();

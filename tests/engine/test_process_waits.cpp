@@ -1,8 +1,8 @@
-// What is easily lost where processes wait. Goal: an amount, an object or an exception that comes at the instant at
-// which its process goes on for another reason is somebody's; and waits that can never end, or reach into
-// other LPs, are refused.
+// Things that are easily lost while processes wait. Goal: an amount, an object or an exception that
+// comes at the instant at which its process continues for another reason is not lost. Waits that
+// can never end, and waits for objects of other LPs, are refused.
 //
-// Method: scenes, each the shortest that loses something.
+// Method: scenes, each the shortest one that could lose something.
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -27,7 +27,7 @@ Process puts_at(Scene& scene, double time, double amount) {
     co_await scene.tank.put(amount);
 }
 
-// --- What processes throw --------------------------------------------------------------------------
+// --- Exceptions of processes ---------------------------------------------------------------------
 
 TEST_CASE("what a process throws goes to who waits for it, in whatever condition") {
     const auto plays = {
@@ -95,14 +95,14 @@ TEST_CASE("what a process throws comes before an interrupt of the same instant")
     CHECK(text == "1:failure 1:interrupt ");
 }
 
-// --- Amounts ---------------------------------------------------------------------------------------
+// --- Amounts -------------------------------------------------------------------------------------
 
 TEST_CASE("an amount that comes when its time is over already is not lost") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             co_await scene.tank.get(50);
             scene.env.start(puts_at(scene, 3, 40));
-            co_await scene.env.delay(0);  // the other one stands first at time 3
+            co_await scene.env.delay(0);  // so that puts_at() comes first at time 3
             auto fuel = scene.tank.get(40);
             scene.note(co_await fuel.within(3) ? "fuel" : "none");
             scene.note(fmt::format("level {}", scene.tank.level()));
@@ -116,7 +116,7 @@ TEST_CASE("what a condition does not report goes back, unless it has a name") {
         s.env.start([](Scene& scene) -> Process {
             co_await scene.tank.get(50);
             scene.env.start(puts_at(scene, 3, 40));
-            co_await scene.env.delay(0);  // the other one stands first at time 3
+            co_await scene.env.delay(0);  // so that puts_at() comes first at time 3
             const auto first = co_await any_of(scene.env.delay(3), scene.tank.get(40));
             scene.note(fmt::format("{} level {}", first, scene.tank.level()));
             {
@@ -125,7 +125,7 @@ TEST_CASE("what a condition does not report goes back, unless it has a name") {
                 scene.note(fuel ? "fuel" : "none");
             }
             scene.note(fmt::format("level {}", scene.tank.level()));
-            // Half of what both are for.
+            // The first part of the inner condition happens, and the second part does not.
             scene.env.start(puts_at(scene, 0, 40));
             co_await ((scene.tank.get(40) & scene.env.delay(9)) | scene.env.delay(1));
             scene.note(fmt::format("level {}", scene.tank.level()));
@@ -134,7 +134,7 @@ TEST_CASE("what a condition does not report goes back, unless it has a name") {
     CHECK(text == "3:0 level 40 3:fuel 3:level 0 4:level 40 ");
 }
 
-// --- Waits that can never end ----------------------------------------------------------------------
+// --- Waits that can never end --------------------------------------------------------------------
 
 TEST_CASE("two cannot wait for one wait, nor a process for itself") {
     CHECK(says(failure([](Scene& s) {
@@ -208,9 +208,9 @@ TEST_CASE("capacities of nothing, amounts without end and values that are not th
                "waits for a delay of -1e-300"));
 }
 
-// --- Other LPs -------------------------------------------------------------------------------------
+// --- Other LPs -----------------------------------------------------------------------------------
 
-// LPs that reach for what belongs to the first.
+// LPs of which the second uses objects of the first.
 class Neighbour final : public ProcessLp {
   public:
     using Crime = void (*)(Neighbour& victim, Neighbour& culprit);

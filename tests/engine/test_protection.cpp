@@ -1,8 +1,8 @@
-// Goal: a handler that writes to what all LPs share, or past the end of a block of its own under
-// --check-heap, has failed: undone when it came out of order, and the end of the run, in the same words
-// on every engine, when it was in order.
+// Goal: a handler that writes to memory that all LPs share, or, under --check-heap, past the end of
+// one of its blocks, has failed. Out of order it is undone. In order it ends the run, with the same
+// message on every engine.
 //
-// Method: gap_model.hpp, with memory from the arena of setup().
+// Method: the model of gap_model.hpp, with memory from the arena of setup().
 #include <optional>
 #include <string>
 
@@ -14,7 +14,7 @@
 namespace nw::test {
 namespace {
 
-// Memory as setup() makes it; none where the interposer does not serve malloc.
+// Allocates memory as setup() does. It is not in the arena if the interposer does not serve malloc.
 int* make_shared_number() {
     const SharedArena::Filling filling(linux_os());
     int* volatile number = new int(5);
@@ -56,7 +56,7 @@ TEST_CASE("what a handler may not write to: the same words on every engine, with
         }
     }
     CHECK(*shared == 5);
-    delete shared;  // it may be written again
+    delete shared;  // it is writable again
 }
 
 TEST_CASE("what a handler may not write to: out of order it is undone") {
@@ -68,7 +68,7 @@ TEST_CASE("what a handler may not write to: out of order it is undone") {
         if (fault != Fault::overflow && !SharedArena::contains(shared)) continue;
         INFO(words_for(fault));
         std::uint64_t failed = 0;
-        // How far the threads drift apart is the machine's affair.
+        // How far the threads drift apart depends on the machine. Repeat until a handler failed.
         for (int attempt = 0; attempt < 50 && failed == 0; ++attempt) {
             GapModel model({.fault = fault, .slow_half = true, .shared = shared});
             const RunResult result = run_model(model, config_for(EngineKind::timewarp, fault));

@@ -1,6 +1,7 @@
-// Goal: a worker that is ordered elsewhere goes there, and its pages follow, or are fetched.
+// Goal: a worker that is ordered to another core moves there, and its pages are requested there, or
+// fetched.
 //
-// Method: orders are given as placement gives them, between turns of a run whose machine is a fake one.
+// Method: the test gives orders as placement does, between turns of a run on a fake machine.
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
 
@@ -24,7 +25,7 @@ class Clocks final : public Model {
     Setup setup() override { return {.lps = 16, .until = 1e9, .process = process<Clock>()}; }
 };
 
-// A worker's pages, of which the first of each segment is on node 0.
+// A run of one worker. The first page of each of its segments is on node 0.
 struct OrderedRun {
     Clocks model;
     Setup setup = model.setup();
@@ -48,7 +49,7 @@ struct OrderedRun {
     }
     const std::vector<Group*>& groups() { return run.workers()[0]->groups(); }
     void turn() { run.turn(0, std::chrono::nanoseconds(0)); }
-    // The groups that are asked for on the node.
+    // The number of groups whose pages are to move to the node.
     std::size_t asked_for(NodeId node) {
         std::size_t count = 0;
         for (const Group* group : groups())
@@ -61,7 +62,7 @@ TEST_CASE("a worker goes where it is ordered to, and asks for its pages there") 
     OrderedRun ordered;
     ordered.seats.order(0, 3, n3);
     ordered.turn();
-    CHECK(ordered.seats.cpu_of(0) == -1);  // nothing is published
+    CHECK(ordered.seats.cpu_of(0) == -1);  // the order is not published
     ordered.seats.publish();
     ordered.turn();
     CHECK(ordered.seats.cpu_of(0) == 3);

@@ -1,5 +1,5 @@
-// Goal: what a model may not do is found and said in the same words by every engine; what a model
-// writer gets wrong about rolling back is found where the engine promises to find it.
+// Goal: every engine finds a broken rule, and reports it with the same message. Mistakes of the
+// model writer about rollback are found where the engine promises to find them.
 #include <array>
 #include <limits>
 #include <string>
@@ -10,7 +10,7 @@
 namespace nw::test {
 namespace {
 
-// --- The rules of schedule() and output() ----------------------------------------------------------
+// --- The rules of schedule() and output() --------------------------------------------------------
 
 enum class Breach : std::uint8_t {
     past,
@@ -121,7 +121,7 @@ TEST_CASE("a broken rule is a ModelError with the LP, the event, both times and 
     }
 }
 
-// --- Lookahead -------------------------------------------------------------------------------------
+// --- Lookahead -----------------------------------------------------------------------------------
 
 class FarProcess final : public LogicalProcess {
   public:
@@ -189,15 +189,15 @@ TEST_CASE("a time below now + lookahead is refused, also where time - now is not
     }
 }
 
-// --- What the model writer gets wrong about rolling back -------------------------------------------
+// --- Mistakes about rollback ---------------------------------------------------------------------
 
-// What no model may have: nobody rolls it back.
+// State outside of LPs, which no model may have: the engine does not roll it back.
 std::uint64_t handler_calls = 0;
 VirtualTime latest = 0;
 
 enum class Secret : std::uint8_t { draws, sends, throws, crashes };
 
-// Its handlers depend on how often any handler was called.
+// An LP whose handlers depend on the number of handler calls in the whole run.
 class SecretiveProcess final : public LogicalProcess {
   public:
     SecretiveProcess(LpId, Secret secret) : secret_(secret) {}
@@ -208,7 +208,8 @@ class SecretiveProcess final : public LogicalProcess {
             for (std::uint64_t i = 0; i < handler_calls % 5; ++i) context.random().bits();
         if (secret_ == Secret::sends && handler_calls % 5 < 2)
             context.schedule(context.self(), 0.25, 1);
-        // Not at first, and hardly by chance in an event that is executed for the first time.
+        // True if the event is executed again. An event that is executed for the first time is
+        // hardly ever at or before the latest time.
         const bool again = context.now() <= latest;
         latest = std::max(latest, context.now());
         if (secret_ == Secret::throws && again) throw std::runtime_error("once is enough");
@@ -251,7 +252,8 @@ TEST_CASE("a handler that is not repeatable is found when events are executed ag
         config.workers = 1;
         config.state_saving_interval = 7;
         config.check_rollback = 0.5;
-        // Whose dice leave the first events alone: there must be some to coast over.
+        // With this seed the first events are not rolled back, so that there are events to coast
+        // over.
         config.seed = 3;
         const std::string error = model_error_of(model, config);
         INFO(error);
@@ -321,7 +323,7 @@ TEST_CASE("--check-rollback finds a wrong on_reverse and a state that is not all
         CHECK(error.find("LP ") == 0);
         CHECK(error.find("--check-rollback: the state after the rollback differs") !=
               std::string::npos);
-        // Which member that is, its author can tell; how it was and is, too.
+        // The message contains the offset of the byte and its old value.
         const std::size_t at = error.find(": byte ");
         REQUIRE(at != std::string::npos);
         const std::size_t offset = std::stoul(error.substr(at + 7));

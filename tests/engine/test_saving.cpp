@@ -1,10 +1,12 @@
-// Goal: a run that is saved, ended and gone on with, again and again and each time by others, is the
-// sequential run to the bit: digest, committed events, end, output files, what on_commit saw.
+// Goal: a run that is saved, ended and continued, several times and with other options each time,
+// equals the sequential run to the bit: digest, committed events, end, output files, and the events
+// that on_commit() received.
 //
-// Method: a chain of runs in one process. Each goes on from what the one before has saved, with a
-// model object of its own: what LPs share with it lies at another address each time. A thread watches
-// GVT and sends the stop signal when it has come so far; in some runs it is saved every few
-// milliseconds besides. Which engine runs it, how states come back, windows and all that is drawn anew for each.
+// Method: a chain of runs in one process. Each part continues from what the previous part saved,
+// with its own model object, so that data that LPs share with the model have another address each
+// time. A thread watches GVT and sends the stop signal at a drawn GVT. Some parts are also saved
+// every 20 or 100 ms. Engine, rollback method, window and other options are drawn anew for each
+// part.
 //
 // A failure prints the seed; NUMAWARP_TEST_SEED=… runs that case alone.
 #include <atomic>
@@ -36,8 +38,8 @@
 namespace nw::test {
 namespace {
 
-// Sends the signal when GVT has come there. Its thread ends after the run: it must not free anything
-// while the run makes the region.
+// Sends the signal when GVT has reached `gvt`. The thread ends after the run, because it must not
+// free memory while the run reserves the region.
 class StopAt {
   public:
     StopAt(VirtualTime gvt, const LiveProgress& progress)
@@ -54,10 +56,10 @@ class StopAt {
     std::jthread thread_;
 };
 
-// A run in parts. Requires: configurations of equal seed and output folder.
+// A run in parts. Requires: all configurations have the same seed and output folder.
 class Chain {
   public:
-    // The next part, until the signal at `stop_at` (infinite: to the end).
+    // Runs the next part until the signal at `stop_at`, or to the end if `stop_at` is infinite.
     RunResult resume(Model& model, Config config, VirtualTime stop_at) {
         return resume(model, model.setup(), std::move(config), stop_at);
     }
@@ -92,13 +94,13 @@ class Chain {
 };
 
 struct Met {
-    std::uint64_t saves = 0;        // of runs
-    std::uint64_t starts_amid = 0;  // beyond time 0
+    std::uint64_t saves = 0;
+    std::uint64_t starts_amid = 0;  // parts that ended with a saved run beyond time 0
     std::uint64_t rollbacks = 0;
     std::uint64_t groups_moved = 0;
     std::uint64_t failed_speculations = 0;
     std::map<std::pair<EngineKind, EngineKind>, std::uint64_t>
-        changes{};  // of engine, beyond time 0
+        changes{};  // of the engine between two parts, beyond time 0
 };
 
 void add(Met& met, const RunResult& result, const Chain& chain) {
@@ -106,14 +108,14 @@ void add(Met& met, const RunResult& result, const Chain& chain) {
     met.starts_amid += chain.saved_at() > 0 && result.reason == EndReason::interrupted ? 1 : 0;
 }
 
-// Time at which a part is to be stopped: somewhere between here and the end, at the last one never.
+// Draws the time at which a part is stopped, in the first 60 % of the way from `from` to `end`.
 VirtualTime draw_stop(Dice& dice, VirtualTime from, VirtualTime end) {
     return from + (end - from) * static_cast<double>(dice.below(600)) / 1000;
 }
 
 constexpr int parts_max = 6;
 
-// --- Random models ---------------------------------------------------------------------------------
+// --- Random models -------------------------------------------------------------------------------
 
 bool suits_all_engines(const RandomShape& shape) {
     return shape.lookahead > 0 && shape.can_end_after == 0;
@@ -141,7 +143,7 @@ Config draw_part(Dice& dice, const RandomShape& shape, const Config& first, Engi
     return config;
 }
 
-// It is that of all parts.
+// The history and the list of pieces must cover all parts.
 void check_history(const RunResult& result, int parts) {
     const std::vector<RunPiece>& pieces = result.saving.pieces;
     REQUIRE(pieces.size() == static_cast<std::size_t>(parts));
@@ -159,7 +161,8 @@ void check_history(const RunResult& result, int parts) {
 
 using Engines = std::pair<EngineKind, EngineKind>;
 
-// `wanted`: by which engines the first part and the others run; without it that is drawn, too.
+// `wanted`: the engine of the first part, and the engine of the others. Without it, engines are
+// drawn.
 void compare_with_sequential(std::uint64_t seed, Met& met,
                              std::optional<Engines> wanted = std::nullopt) {
     Dice dice(seed);
@@ -219,7 +222,8 @@ void compare_with_sequential(std::uint64_t seed, Met& met,
 void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     Met met;
     if (const auto seed = seed_to_replay()) return compare_with_sequential(*seed, met);
-    // Few cases may have met little of what only some parts of a run can show.
+    // A small number of cases may not meet the requirements below. Then up to 30 more cases are
+    // run.
     constexpr std::size_t more_cases_max = 30;
     const auto has_met_all = [&] {
         return met.saves > cases && met.starts_amid > cases / 2 && met.rollbacks > 0 &&
@@ -255,7 +259,7 @@ TEST_CASE("a run in parts is the sequential run, for as many cases as a night al
     compare_cases(nightly_seed(), nightly_cases(1000));
 }
 
-// --- Failures that are undone ------------------------------------------------------------------------
+// --- Failures that are undone --------------------------------------------------------------------
 
 TEST_CASE("a run in parts is the sequential run where handlers fail in mis-speculated states") {
     GapModel reference_model({});
@@ -288,7 +292,7 @@ TEST_CASE("a run in parts is the sequential run where handlers fail in mis-specu
     CHECK(met.failed_speculations > 0);
 }
 
-// --- Pointers out of LPs -----------------------------------------------------------------------------
+// --- Pointers out of LPs -------------------------------------------------------------------------
 
 TEST_CASE("LPs that point to what the model shares with them go on with that of the new process") {
     for (const char* handlers : {"plain", "typed"}) {
@@ -317,7 +321,7 @@ TEST_CASE("LPs that point to what the model shares with them go on with that of 
         CHECK(result.digest.hex() == reference.digest.hex());
         CHECK(result.end_time == reference.end_time);
         CHECK(met.starts_amid > 0);
-        // A sanitizer's own memory lies where numbers lie.
+        // With a sanitizer, numbers can look like addresses of the sanitizer's memory.
         if (!sanitized) CHECK(chain.warnings.empty());
     }
 }

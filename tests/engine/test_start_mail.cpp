@@ -1,7 +1,8 @@
-// Goal: what LPs send to other ranks when they start does not pile up until all have started.
+// Goal: events that LPs send to other ranks in on_start do not accumulate until all LPs have
+// started.
 //
-// Method: every LP of two ranks sends much to one of the other rank in on_start. What the network was
-// given is looked at before the first turn.
+// Method: in on_start, every LP of two ranks sends 8 events to an LP of the other rank. The bytes
+// that the network received are checked before the first turn.
 #include <array>
 
 #include "tests/engine/stepped_run.hpp"
@@ -13,7 +14,7 @@ namespace {
 class EagerProcess final : public LogicalProcess {
   public:
     static constexpr std::uint32_t lps = 2048;
-    static constexpr std::uint64_t events = 8;  // that each LP sends
+    static constexpr std::uint64_t events = 8;  // sent by each LP
     using Payload = std::array<char, 256>;
 
     explicit EagerProcess(LpId self) : self_(index(self)) {}

@@ -1,8 +1,9 @@
 // Goal: Time Warp over several ranks and workers gives the sequential result under any schedule and
-// any network: batches late, reordered, links stalled, workers starved.
+// any network: with late or reordered batches, stalled links, and workers that get no turns.
 //
-// Method: the whole run in one thread (stepped_run.hpp), model, options, machine, weather and
-// schedule from one seed. A failure prints it; NUMAWARP_TEST_SEED=… replays the same steps.
+// Method: the whole run is in one thread (stepped_run.hpp). One seed determines model, options,
+// machine, network weather and schedule. A failure prints the seed; NUMAWARP_TEST_SEED=… repeats
+// the same steps.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -60,7 +61,7 @@ void compare_cases(Draw& draw, std::uint64_t first_seed, std::size_t cases) {
                      [&](std::uint64_t seed) { compare_with_sequential(draw, seed, sums); }))
         return;
 
-    // The cases have met their subject.
+    // The cases must have exercised their subject.
     REQUIRE(sums.early_anti_messages > 0);
     REQUIRE(sums.counters[Counter::rollbacks] > 0);
     REQUIRE(sums.counters[Counter::anti_messages] > 0);
@@ -85,8 +86,8 @@ TEST_CASE("groups change workers while turns are interrupted at handoffs") {
     compare_cases(draw_moving_case, 1, test::effort(120));
 }
 
-// Sends of one LP for the same time may change places where its sequence wraps; on no engine and in no
-// schedule may they do so differently.
+// When an LP's sequence numbers wrap, the order of its sends for the same time may change. This
+// change must be the same on every engine and in every schedule.
 TEST_CASE("sequences that wrap do so alike in any order of turns") {
     std::uint64_t rollbacks = 0;
     for (std::uint64_t seed = 1; seed <= nw::test::effort(60); ++seed) {
@@ -112,7 +113,7 @@ TEST_CASE("sequences that wrap do so alike in any order of turns") {
     REQUIRE(rollbacks > 0);
 }
 
-// Groups of one LP, a GVT round whenever a worker asks for one, a saved state before each event.
+// Groups of one LP, a GVT round whenever a worker requests one, a saved state before each event.
 Config fine_grained() {
     Config config;
     config.engine = EngineKind::timewarp;
@@ -122,7 +123,7 @@ Config fine_grained() {
     return config;
 }
 
-// All events lie at whole times, and go to other LPs.
+// All events are at whole times, and go to other LPs.
 class Beat final : public LogicalProcess {
   public:
     explicit Beat(LpId) {}
@@ -151,13 +152,13 @@ TEST_CASE("without a lookahead what lies at GVT itself is executed for good") {
         return run.counters()[Counter::safe_events];
     };
     CHECK(safe_of({.ranks = 1, .workers = 3}) == 16 * 49);
-    // Over ranks what was sent before may still come.
+    // With several ranks, events that were sent before may still arrive.
     CHECK(safe_of({.ranks = 2, .workers = 2}) == 0);
     config.keep_safe_events = true;
     CHECK(safe_of({.ranks = 1, .workers = 3}) == 0);
 }
 
-// Events at whole times, each followed by a chain of zero delays between LPs that the state draws.
+// Events at whole times. Each one starts a chain of zero delays over LPs that the state selects.
 struct Hop {
     std::uint32_t left;
 };
@@ -179,8 +180,8 @@ class Chain final : public PlainStateProcess<std::uint64_t> {
     static constexpr std::uint32_t hops = 12;
 };
 
-// An entry of GVT's own time and of an earlier generation is irrevocable and not yet committed. Another LP may have
-// executed and freed what it sent.
+// A history entry at the time of GVT and of an earlier generation is irrevocable and not yet
+// committed. Other LPs may have executed and freed the events that it sent.
 TEST_CASE("groups change workers while GVT stays at one time, in a chain of zero delays") {
     Setup setup;
     setup.lps = 100;
@@ -218,7 +219,7 @@ TEST_CASE("groups change workers while GVT stays at one time, in a chain of zero
     CHECK(counters[Counter::rollbacks] > 0);
 }
 
-// Some twenty events an LP within each lookahead.
+// Each LP has about 20 events within each lookahead.
 class Busy final : public PlainStateProcess<std::uint64_t> {
   public:
     static constexpr double lookahead = 0.5;
@@ -252,7 +253,7 @@ TEST_CASE("an LP that has speculated once executes safe events without a past ag
     Config config = fine_grained();
     config.window_mode = WindowMode::fixed;
     config.window = Busy::lookahead;
-    // In a round in which groups move the horizon stays where it is.
+    // In a round in which groups move, the horizon does not advance.
     config.rebind_seconds = 0.005;
     config.check_rebind = 0.5;
     SteppedRun run(setup, config, {.ranks = 1, .workers = 3}, 1);
@@ -263,8 +264,9 @@ TEST_CASE("an LP that has speculated once executes safe events without a past ag
     CHECK(counters[Counter::safe_events] > counters[Counter::committed_events] / 2);
 }
 
-// A sender that is interrupted before its mail is pushed may still use the group's old owner, which passes the mail on
-// late. Nothing that is irrevocable may have been executed beyond such mail. Seed 112 was red.
+// A sender that is interrupted before it pushes its mail may still send it to the group's old
+// owner, which forwards the mail late. No event beyond such mail may have been executed
+// irrevocably. Seed 112 once failed.
 TEST_CASE("mail that takes the way over a group's old owner comes before the safe horizon") {
     Setup setup;
     setup.lps = 24;

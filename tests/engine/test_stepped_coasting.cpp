@@ -1,8 +1,8 @@
-// Goal: what a handler does in a state that never was in the sequential run leaves no trace, also where a rollback
-// executes it again, or where it damaged the heads of heap blocks.
+// Goal: a handler that was executed in a state that the sequential run never has leaves no trace,
+// also if a rollback executes it again, or if it damaged the headers of heap blocks.
 //
-// Method: models that are right in order. Out of order they read memory that was freed, or write past a block. The run
-// is stepped (stepped_run.hpp), in orders from printed seeds.
+// Method: models that are correct in order. Out of order they read freed memory, or write past a
+// block. The run is stepped (stepped_run.hpp). A failure prints the seed of the order.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 
 enum Kind : EventType { tick, late, make, use, noise, drop, dummy };
 
-// LP 1 runs ahead, LP 2 sends late to LP 0, so that LP 0 executes out of order.
+// LP 1 runs ahead and LP 2 sends to LP 0 late, so that LP 0 executes events out of order.
 class Scene : public LogicalProcess {
   public:
     explicit Scene(LpId id) : id_(index(id)) {}
@@ -47,8 +47,8 @@ class Scene : public LogicalProcess {
     std::uint32_t id_;
 };
 
-// Each unit of time: make at 0, use at 0.3, noise at 0.35 and 0.45, drop at 0.6. Without make, use reads a freed block,
-// in which noise has written.
+// Per unit of time: `make` at 0, `use` at 0.3, `noise` at 0.35 and 0.45, `drop` at 0.6. Without
+// `make`, `use` reads a freed block to which `noise` has written.
 class Reader final : public Scene {
   public:
     using Scene::Scene;
@@ -95,8 +95,8 @@ class Reader final : public Scene {
     std::uint64_t sum_ = 0;
 };
 
-// make sets the number of bytes that fit, drop sets a number that does not; use writes that many into a block of 24,
-// with other blocks behind it.
+// `make` sets a number of bytes that fits into a block of 24 bytes. `drop` sets a number that does
+// not fit. `use` writes this number of bytes into the block, which other blocks follow.
 template <std::size_t too_many>
 class Writer final : public Scene {
   public:

@@ -1,10 +1,10 @@
-// Goal: the conservative engine over several ranks and workers gives the sequential result under any schedule
-// and any network: batches late, reordered, links stalled, workers starved; it stops where it is told to, and of
-// several failures reports the first.
+// Goal: the conservative engine over several ranks and workers gives the sequential result under
+// any schedule and any network: with late or reordered batches, stalled links, and workers that get
+// no turns. It stops at a signal, and reports the first of several failures.
 //
-// Method: as test_stepped.cpp, a whole run in one thread: the real WindowRank and WindowWorker over the
-// in-process network; model, machine, weather and schedule from one seed. A failure prints it;
-// NUMAWARP_TEST_SEED=… replays the same steps.
+// Method: as in test_stepped.cpp, the whole run is in one thread: the real WindowRank and
+// WindowWorker over the in-process network. One seed determines model, machine, network weather and
+// schedule. A failure prints the seed; NUMAWARP_TEST_SEED=… repeats the same steps.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -29,7 +29,7 @@ namespace {
 
 class SteppedWindows {
   public:
-    // `folders`: one a rank for output, or none.
+    // `folders`: one output folder per rank, or none.
     SteppedWindows(const Setup& setup, const Config& config, const SteppedRun::Machine& machine,
                    std::uint64_t seed, const std::vector<TemporaryFolder>& folders = {})
         : machine_(machine),
@@ -54,12 +54,12 @@ class SteppedWindows {
         }
     }
 
-    // Until all have finished. Throws what a rank's worker failed with.
+    // Runs until all workers have finished. Throws the failure of a worker, if there is one.
     void run() {
         const auto slow = static_cast<std::uint32_t>(dice_.below(machine_.ranks));
         for (std::uint32_t r = 0; r < machine_.ranks; ++r)
             if (r != slow) set_up(r);
-        // What they have sent by now is taken in by the one that is slow, as by the pump of a rank.
+        // The slow rank receives what the others have sent so far, as a rank's pump does.
         for (std::size_t tick = dice_.below(1000); tick > 0; --tick) {
             network_.tick();
             for (std::uint32_t r = 0; r < machine_.ranks; ++r)
@@ -75,7 +75,8 @@ class SteppedWindows {
             if (sums().failed_rank == r || ranks_[r]->broken()) ranks_[r]->rethrow_failure();
     }
 
-    // After run(). on_end's output goes to the LP's rank.
+    // Calls on_end() of all LPs. The output of on_end() goes to the LP's rank. Requires: run() has
+    // returned.
     void end(VirtualTime end_time) {
         for (const auto& output : outputs_) output->finish();
         MeasureSums measures(plan_.setup.measures, plan_.measure_times);
@@ -91,7 +92,7 @@ class SteppedWindows {
     const WindowSums& sums() const { return ranks_[0]->rounds().result(); }
     bool network_is_idle() const { return network_.idle(); }
     std::uint64_t steps() const { return steps_; }
-    // Steps at which the last result had said that windows overlap their reductions.
+    // Number of steps at which the last result made windows overlap their reductions.
     std::uint64_t steps_with_overlap() const { return steps_with_overlap_; }
     void stop_after(std::uint64_t steps) { stop_after_ = steps; }
 
@@ -124,8 +125,8 @@ class SteppedWindows {
         for (auto worker = first; worker < first + machine_.workers; ++worker) (*worker)->start();
     }
 
-    // A turn of some worker, then perhaps a tick of the network. Now and then one worker has the
-    // machine to itself, as if the others were descheduled.
+    // One turn of some worker, then possibly a tick of the network. Sometimes one worker gets all
+    // turns for a while, as if the others were descheduled.
     void step() {
         if (++steps_ > steps_max) throw std::runtime_error("the run does not end");
         if (steps_ == stop_after_) stop_signal_ = 15;
@@ -161,7 +162,8 @@ class SteppedWindows {
     std::vector<std::unique_ptr<OutputWriter>> outputs_;
     std::vector<std::unique_ptr<WindowRank>> ranks_;
     std::vector<std::unique_ptr<WindowWorker>> workers_;
-    // The clock, by which it is decided how far windows and their reductions overlap. The first worker has it.
+    // The clock of the workers. The first worker's measurements decide how far windows overlap
+    // their reductions.
     static constexpr std::chrono::microseconds event_takes_{5000};
     const std::chrono::microseconds step_takes_;
     WindowWorker::Clock::time_point now_{std::chrono::seconds(1)};
@@ -221,7 +223,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
                      [&](std::uint64_t seed) { compare_with_sequential(seed, sums); }))
         return;
 
-    // The cases have met their subject.
+    // The cases must have exercised their subject.
     REQUIRE(sums.steps_with_overlap > 0);
     REQUIRE(sums.counters[Counter::events_sent] > 0);
     REQUIRE(sums.counters[Counter::events_crossed] > 0);
@@ -262,7 +264,7 @@ TEST_CASE("a conservative run that is stopped has executed all before its end, a
     REQUIRE(stopped > 0);
 }
 
-// Fails in each LP's event at its own time.
+// Each LP's chain of events has its own times. From time 3 on, an event fails.
 struct FailingLp final : LogicalProcess {
     explicit FailingLp(LpId id) : own(index(id)) {}
     void on_start(Context& context) override {
@@ -291,7 +293,7 @@ TEST_CASE("of failures on several ranks the first in the order of events is repo
         } catch (const ModelError& error) {
             words = error.what();
         }
-        // LP 0 sends to LP 1 at time 1, and so on: LPs 1, 6 and 11 have it at 1, 2 and 3.
+        // The chain that LP 0 starts is at LPs 1, 6 and 11 at times 1, 2 and 3. It fails first.
         CHECK(words.find("LP 11 at time 3") == 0);
         CHECK(words.find("the model's own words") != std::string::npos);
         CHECK(run.network_is_idle());

@@ -1,7 +1,8 @@
-// Goal: a handler or can_end() that fails only because it was run too early is undone, in every
-// schedule of workers and ranks that a seed draws.
+// Goal: a handler or can_end() that fails only because it was executed too early is undone, in
+// every schedule of workers and ranks that a seed draws.
 //
-// Method: gap_model.hpp in stepped_run.hpp, all in one thread. With real threads: test_failures.cpp.
+// Method: the model of gap_model.hpp in a stepped run (stepped_run.hpp), in one thread.
+// test_failures.cpp uses real threads.
 #include <cstdint>
 #include <filesystem>
 #include <iterator>

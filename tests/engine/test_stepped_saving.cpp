@@ -1,9 +1,10 @@
-// Goal: at whatever moment several ranks are told to stand still, nothing is under way when they do, and
-// whoever goes on from what they save comes to the sequential result: the same ranks, or others with
-// other workers, under any schedule and any network.
+// Goal: if several ranks are requested to pause at any moment, nothing is in flight when they have
+// paused. A run that continues from what they save gives the sequential result: with the same
+// ranks, or with other ranks and workers, under any schedule and any network.
 //
-// Method: stepped runs (stepped_run.hpp), one after the other; model, options, machines, schedules and
-// moments from one seed. A failure prints it; NUMAWARP_TEST_SEED=… replays the same steps.
+// Method: stepped runs (stepped_run.hpp), one after the other. One seed determines model, options,
+// machines, schedules and moments. A failure prints the seed; NUMAWARP_TEST_SEED=… repeats the same
+// steps.
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -19,14 +20,14 @@ namespace {
 struct Met {
     std::uint64_t saves = 0;
     std::uint64_t saves_amid = 0;      // at a GVT beyond 0
-    std::uint64_t other_machines = 0;  // that went on from one
+    std::uint64_t other_machines = 0;  // parts that continued from a saved run
     std::uint64_t rollbacks = 0;
     std::uint64_t events_sent = 0;
     std::uint64_t groups_moved = 0;
     std::uint64_t groups_sent = 0;  // to other ranks
 };
 
-// What the next part has of its own: all but the model and the seed of its random numbers.
+// Draws the next part: everything except the model and the seed of its random numbers.
 SteppedCase draw_part(Dice& dice, const SteppedCase& first) {
     SteppedCase part = draw_stepped_case(dice);
     while (part.config.rollback && first.shape.state == StateKind::containers)
@@ -48,7 +49,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met) {
     std::optional<SavedRun> saved;
     std::vector<std::unique_ptr<RandomModel>> models;  // kept: the next one has another address
     std::vector<TemporaryFolder> folders(5);
-    Counters before;  // what earlier parts have done
+    Counters before;  // of the earlier parts
     std::uint64_t on_commit_events = 0, on_commit_sum = 0;
     for (std::size_t i = 0;; ++i) {
         SteppedCase part = draw_part(dice, first);
@@ -132,8 +133,9 @@ TEST_CASE("ranks that are saved and gone on with by others give the sequential r
     compare_cases(1, 300);
 }
 
-// Three LPs on three slow ranks without a window: what was taken back went on for ever, and GVT stood
-// still, as long as chains of zero delays beyond GVT were unbounded and something was in flight.
+// Three LPs on three slow ranks without a window. When chains of zero delays beyond GVT were
+// unbounded, events were canceled and sent again without end. GVT did not advance, because
+// something was always in flight.
 TEST_CASE("a storm of rollbacks on a slow network comes to an end") {
     Met met;
     compare_with_sequential(1001411, met);

@@ -1,8 +1,8 @@
-// Goal: Worker::validate() finds what is wrong with a worker's lists, events, memory and mail, and has
-// nothing to say about a worker in order.
+// Goal: Worker::validate() finds faults in a worker's lists, events, memory and mail, and accepts a
+// worker without faults.
 //
-// Method: a run of several workers, stopped somewhere in its middle. Each case does one damage, looks,
-// and repairs it.
+// Method: a run of several workers is stopped in its middle. Each case makes one fault, calls
+// validate(), and removes the fault.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -51,7 +51,8 @@ Config busy_config() {
     return config;
 }
 
-// A worker amid a run that has something of everything: a past that is not final, events to come.
+// A worker in the middle of a run that has uncommitted history, pending events, and rollbacks
+// behind it.
 class BusyWorker {
   public:
     BusyWorker()
@@ -75,7 +76,7 @@ class BusyWorker {
     std::vector<LpRecord*>& committing() { return of(CommitterOf{}).*opened(CommittingOf{}); }
     LpRecord& lp() { return *uncommitted().front(); }
     Group& group() { return *core().groups.front(); }
-    // The record of a pending event that is not bare.
+    // Returns the record of a pending event, or null if no pending event has a record.
     EventRecord* pending_record() {
         for (const PendingEntry& entry : pending_entries())
             if (entry.has_record()) return entry.record();
@@ -90,7 +91,7 @@ class BusyWorker {
     void require_in_order() { REQUIRE_NOTHROW(worker().validate()); }
     void require_found() { REQUIRE_THROWS_AS(worker().validate(), InternalError); }
 
-    // The value is another for the time of a look.
+    // Checks that validate() fails while `place` has the value `wrong`, and succeeds afterwards.
     template <class T, class U>
     void check_found(const char* what, T& place, U&& wrong) {
         INFO(what);

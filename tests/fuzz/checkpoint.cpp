@@ -1,6 +1,7 @@
-// --restart DIR: latest.json and the manifest of a checkpoint. The input is latest.json, a zero byte, and
-// the manifest. Checksums are correct: they find accidents, and this target is about the checks behind them.
-// The memory of groups behind the manifest is an image of the process, which its checksum alone protects.
+// --restart DIR: latest.json and the manifest of a checkpoint. The input is latest.json, a zero
+// byte, and the manifest. The target corrects the checksum of the manifest, because it tests the
+// checks behind the checksum. The memory of groups is not an input: it is an image of the process,
+// which only its checksum protects.
 #include <filesystem>
 #include <fstream>
 

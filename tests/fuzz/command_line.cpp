@@ -1,5 +1,5 @@
-// The words of a command line, separated by zero bytes: the options, and whether they agree with each other and
-// with the model.
+// The words of a command line, separated by zero bytes: the options, and the check whether they
+// agree with each other and with the model.
 #include <nlohmann/json.hpp>
 
 #include "options/command_line.hpp"
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         else
             words.back() += c;
     }
-    // Files of this machine are no input of this target.
+    // The target does not read files of this machine.
     for (const std::string& word : words)
         if (word.starts_with("--config")) return 0;
     nw::test::ToyModel model;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Files that people give to `./jobs/run report`, damaged at random: statistics that --stats wrote. The report
-must become a page, or one line must refuse the file.
+"""Tests `./jobs/run report` with statistics of --stats that were damaged at random. The result must
+be a page, or a refusal of one line.
 
-usage: damaged_statistics.py BIN [SECONDS]    NUMAWARP_TEST_SEED=N repeats one case; without SECONDS: some hundred cases
+usage: damaged_statistics.py BIN [SECONDS]
+       NUMAWARP_TEST_SEED=N repeats one case; without SECONDS: 300 cases
 
-The damage is done to values in the JSON. Bytes that are no JSON are refused before anything reads them."""
+Only values in the JSON are damaged. Bytes that are not JSON are refused before any code reads
+values."""
 
 import copy
 import json
@@ -25,7 +27,7 @@ ODD = [None, True, False, 0, -1, 1, 2 ** 63, -2 ** 63, 10 ** 400, 1e308, -1e308,
 
 
 def places(value):
-    """(holder, key) of every value inside."""
+    """Yields (holder, key) of every value inside."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in inside:
         yield value, key

@@ -1,10 +1,11 @@
-// Helpers for the fuzz targets. A target is one source file that defines LLVMFuzzerTestOneInput(): it
-// gives the input to the product's own reader. The reader must accept the input, or refuse it with one of
-// the exceptions of the contract. Everything else ends the process: another exception, a signal, a report
-// of a sanitizer.
+// Helpers for the fuzz targets. A target is one source file that defines LLVMFuzzerTestOneInput(),
+// which passes the input to numawarp's own reader. The reader must accept the input, or refuse it
+// with SetupError or MachineError. Everything else ends the process: another exception, a signal,
+// or a report of a sanitizer.
 //
-// Built with clang's libFuzzer by tests/fuzz/run, which searches for new inputs. Built with replay.cpp by
-// the ordinary build, where the tests fuzz_<target> read the inputs of tests/fuzz/corpus/<target>.
+// tests/fuzz/run builds the targets with clang's libFuzzer, and searches for new inputs. The
+// ordinary build links them with replay.cpp: the tests fuzz_<target> read the inputs of
+// tests/fuzz/corpus/<target>.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
 }
 
-// Calls read(). A refusal has exit code 2 or 4.
+// Calls read(), which may refuse its input: the exceptions of exit codes 2 and 4.
 template <class Read>
 void read_or_refuse(Read&& read) {
     try {

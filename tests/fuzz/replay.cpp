@@ -1,4 +1,5 @@
-// Gives every file of the folders on the command line to the fuzz target: the corpus as an ordinary test.
+// Passes every file of the folders on the command line to the fuzz target. This makes the corpus an
+// ordinary test.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

@@ -1,11 +1,12 @@
 """Boots a guest, runs one command in it, and brings its output and exit code back.
 
-QEMU emulates the processor (TCG), so neither KVM nor root is needed. Three channels of bytes lead
-out of the guest, for the command's output, its errors, and a report of what has happened; QEMU
-writes each into a pipe of ours. Everything here runs in one thread, which reads these pipes.
+QEMU emulates the processor (TCG), so neither KVM nor root is needed. The guest writes to three
+channels of bytes: the command's output, its errors, and a report of the guest's progress. QEMU
+writes each channel into a pipe of this process. All code here runs in one thread, which reads these
+pipes.
 
-A guest under emulation sometimes dies or hangs while its kernel starts. Nothing of the command has
-been done by then, so it is booted again; once the command has started there is no second try.
+An emulated guest sometimes dies or hangs while its kernel starts. The command has not started at
+that time, so the guest is booted again. Once the command has started there is no second try.
 """
 
 import contextlib
@@ -23,44 +24,46 @@ from topology import qemu_arguments
 
 HERE = Path(__file__).resolve().parent
 BOOTS_MAX = 4
-BOOT_SECONDS_MAX = 150  # usual: 4, on a busy machine 15, at a load of 15 more than 60
+BOOT_SECONDS_MAX = 150  # usually 4; on a busy machine 15, with a load average of 15 more than 60
 TIMED_OUT = 124
 CRASHED = 125
 
-# `single` emulates all cores in one thread, by turns: steady, whatever else the host has to do.
-# `multi` has a thread a core, which is faster where the host has as many idle cores; otherwise
-# emulated cores wait for each other in every interrupt between them, and page moves have many. With
-# `single`, eight PHOLD workers on eight nodes and two busy cores committed five times as much.
+# `single` emulates all cores in one thread, in turns. Its speed is steady, whatever else the host
+# executes. `multi` has one thread per core. It is faster if the host has as many idle cores;
+# otherwise emulated cores wait for each other in every interrupt between them, and moves of pages
+# cause many interrupts. With `single`, eight PHOLD workers on eight nodes and two busy cores
+# committed five times as much.
 ACCELERATORS = {"single": "tcg,thread=single", "multi": "tcg,thread=multi,tb-size=256"}
 
-# Without fast string instructions, which an emulator does byte by byte: the C library then copies by 32 bytes at a
-# time, and the kernel by 8. What the meter counts is then nearer to a processor's accesses, too.
+# Without fast string instructions, which an emulator executes byte by byte. Then the C library
+# copies 32 bytes at a time and the kernel 8. This also brings the counts of the meter closer to the
+# accesses of a processor.
 PROCESSOR = "max,la57=off,erms=off,fsrm=off"
 
-# No reboot but an end; no work that only a real machine needs; no clock that is doubted when the
-# host has had no time for us.
+# The guest ends instead of rebooting, skips work that only a real machine needs, and trusts its
+# clock even when the host had no time for it.
 KERNEL_OPTIONS = ("console=ttyS0 panic=-1 mitigations=off nokaslr init_on_alloc=0 apparmor=0 "
                   "audit=0 nowatchdog rcupdate.rcu_cpu_stall_suppress=1 tsc=reliable no_timer_check "
                   "random.trust_cpu=on lpj=8000000 cryptomgr.notests")
 
-# What init.sh and session.sh use of busybox.
+# The busybox commands that init.sh and session.sh use.
 APPLETS = ["cat", "cp", "hostname", "ifconfig", "insmod", "kill", "ln", "mkdir", "mkfifo", "mount",
            "mv", "sh", "sleep", "switch_root", "sync", "tr", "umount"]
 
 
 @dataclass
 class Job:
-    """What to do in the guest. Folders are absolute and without symbolic links."""
+    """A command to run in the guest. Folders are absolute and without symbolic links."""
 
     command: list[str]
-    folder: Path  # where the command starts
+    folder: Path  # the working folder of the command
     writable: list[Path] = field(default_factory=list)
-    visible: list[Path] = field(default_factory=list)  # through the fresh /tmp
+    visible: list[Path] = field(default_factory=list)  # folders of /tmp that the guest sees, too
     environment: dict[str, str] = field(default_factory=dict)
     sysctls: dict[str, str] = field(default_factory=dict)
     timeout: float = 300  # seconds from the command's start
     accelerator: str = "single"
-    plugin: str = ""  # one of QEMU's own, with its arguments
+    plugin: str = ""  # one of QEMU's plugins, with its arguments
     verbose: bool = False
 
 
@@ -90,7 +93,7 @@ def _say(text):
 
 
 class _Boot:
-    """One life of a guest. After watch(): exit_code if the command ended, else what went wrong."""
+    """One boot of a guest. After watch(): exit_code if the command ended, else the failure."""
 
     def __init__(self, images, topology, job, work):
         self.exit_code = None
@@ -100,7 +103,7 @@ class _Boot:
         self._console = work / "console"
         self._report = b""
         self._qemu = [
-            # A guest must not outlive us, whatever we die of.
+            # The guest must end with this process, whatever ends this process.
             "setpriv", "--pdeathsig", "KILL", *images.qemu,
             "-machine", "q35", "-cpu", PROCESSOR, "-accel", ACCELERATORS[job.accelerator],
             "-nodefaults", "-display", "none", "-no-reboot",
@@ -148,7 +151,7 @@ class _Boot:
                         _say(f"the command starts after {time.monotonic() - begun:.1f} s")
 
     def _forward(self, key):
-        """Passes on what a channel has; False at its end."""
+        """Forwards the data of a channel; returns False at the end of the channel."""
         data = os.read(key.fd, 65536)
         if key.data == "report":
             self._report += data
@@ -171,7 +174,7 @@ class _Boot:
 
 
 def _export(tag, folder, readonly):
-    """A folder of the host that the guest can mount."""
+    """QEMU's options for a folder of the host that the guest can mount."""
     path = str(folder).replace(",", ",,")
     return ["-fsdev", f"local,id={tag},path={path},security_model=none,multidevs=remap,"
                       f"readonly={readonly}",
@@ -179,7 +182,7 @@ def _export(tag, folder, readonly):
 
 
 def _pack(images, job, work):
-    """The initramfs of this boot, so that the command travels in it; init.sh says what stands where."""
+    """Builds the initramfs of this boot, which contains the command; init.sh lists the content."""
     files = {"bin/busybox": images.busybox.read_bytes(), "init": (HERE / "init.sh").read_bytes(),
              "guest/session.sh": (HERE / "session.sh").read_bytes(),
              "guest/command.sh": _command_script(job).encode()}
@@ -205,6 +208,6 @@ def _command_script(job):
     environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                    "HOME": "/root", **job.environment}
     exports = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in environment.items())
-    # Through env, since busybox's shell has its own sh, ls, ... before those that PATH leads to.
+    # Through env, because busybox's shell prefers its own sh, ls, ... to the programs in PATH.
     return (f"{exports}cd {shlex.quote(str(job.folder))}\n"
             f"exec /usr/bin/env -- {shlex.join(job.command)}\n")

@@ -1,4 +1,5 @@
-"""What the guest tests share: calls of run.py, and batches of numawarp's programs in one guest."""
+"""Functions for the guest tests: calls of run.py, and batches of numawarp's programs in one
+guest."""
 
 import json
 import shlex
@@ -13,8 +14,8 @@ UNAVAILABLE = 77
 
 
 def run(topology, *arguments, options=(), folder=None):
-    """The finished run.py, with stdout and stderr as text. Ends the test, as skipped, where there
-    can be no guest."""
+    """The finished run.py, with stdout and stderr as text. Skips the test if no guest can run on
+    this machine."""
     done = subprocess.run([sys.executable, RUN, topology, *map(str, options), "--",
                            *map(str, arguments)], capture_output=True, text=True, cwd=folder)
     if done.returncode == UNAVAILABLE:
@@ -25,9 +26,9 @@ def run(topology, *arguments, options=(), folder=None):
 
 @dataclass
 class Result:
-    """Of one program of a batch."""
+    """The result of one program of a batch."""
 
-    exit_code: int | None  # None: the guest did not come so far
+    exit_code: int | None  # None: the guest did not execute the program
     stderr: str
     stats: dict  # the JSON of --stats; empty if the program wrote none
 
@@ -41,7 +42,8 @@ class Result:
 
 
 class Batch:
-    """Programs that run one after the other in one guest: a boot takes longer than most of them."""
+    """Programs that run one after the other in one guest, because a boot takes longer than most
+    programs."""
 
     def __init__(self, programs, topology, name="all"):
         self._programs = programs
@@ -52,15 +54,15 @@ class Batch:
         self._lines = []
 
     def shell(self, line):
-        """Something that the programs after it find done, such as a kernel setting."""
+        """Adds a shell command that affects the programs after it, for example a kernel setting."""
         self._lines.append(line)
 
     def add(self, name, program, *arguments, before="true", through=(), seconds=None):
-        """A program of ours with `--quiet --stats`.
+        """Adds a program of numawarp with `--quiet --stats`.
 
-        before: done first, in the shell that then becomes the program, as `ulimit -v 1000000`.
+        before: executed first, in the shell that then becomes the program, as `ulimit -v 1000000`.
         through: a command that runs the program, as `taskset -c 0`.
-        seconds: interrupts the program after so long, as Ctrl-C would; its exit code is then 130.
+        seconds: interrupts the program after this time, like Ctrl-C; its exit code is then 130.
         """
         stats = self.folder / f"{name}.json"
         command = [*map(str, through), str(self._programs.bin / program), *map(str, arguments),
@@ -74,7 +76,7 @@ class Batch:
                            f"echo $? >{name}.code")
 
     def run(self, *options):
-        """{name: Result} of all programs; `options` are those of run.py."""
+        """Runs all programs and returns {name: Result}; `options` are options of run.py."""
         (self.folder / "batch.sh").write_text("\n".join(self._lines) + "\n")
         done = run(self._topology, "sh", "batch.sh", folder=self.folder,
                    options=["--rw", self.folder, "--ro", self._programs.bin, "--ro", CHECKOUT,
@@ -93,12 +95,13 @@ class Batch:
 
 
 def interrupted(seconds, command="-", until="-"):
-    """The command before a program that interrupts it (run_until.py has the arguments)."""
+    """The command before a program that interrupts the program (run_until.py explains the
+    arguments)."""
     return [sys.executable, CHECKOUT / "tests/guest/run_until.py", seconds, command, until]
 
 
 def shares_of(result):
-    """Of the state's pages, by node."""
+    """The share of each node in the pages of the state."""
     by_node = ((result.numa.get("placement") or {}).get("state") or {}).get("bytes_by_node", [])
     return [of_node / max(1, sum(by_node)) for of_node in by_node]
 

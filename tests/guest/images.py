@@ -1,13 +1,13 @@
-"""What a guest boots from: QEMU, a Linux kernel with the modules for 9p, and busybox.
+"""The files from which a guest boots: QEMU, a Linux kernel with the modules for 9p, and busybox.
 
 QEMU must be installed. Kernel and busybox are downloaded once, as packages of the distribution by
 `apt-get download`, unpacked into a cache folder (NUMAWARP_GUEST_CACHE, else
-~/.cache/numawarp-guest) and never installed. apt works with lists of its own in that folder, from
-the system's sources: that needs no root, and the system's lists stay as they are.
+~/.cache/numawarp-guest) and never installed. apt uses separate lists in that folder, from the
+system's sources: this needs no root, and the system's lists are not changed.
 
-Debian 12 is special. Its QEMU 7.2 boots its own kernel 6.1 reliably; better is QEMU 10 with kernel
-6.12 from backports, taken from the same mirror if that has them. They are a pair: QEMU 7.2 with
-kernel 6.12 dies in most boots.
+On Debian 12, QEMU 7.2 boots the distribution's kernel 6.1 reliably. QEMU 10 with kernel 6.12 from
+backports is better and is used if the same mirror has both. They must be used together: QEMU 7.2
+with kernel 6.12 dies in most boots.
 """
 
 import fcntl
@@ -23,20 +23,20 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-FORMAT = 1  # of a cache folder; a new one leaves the old behind
+FORMAT = 1  # of a cache folder; a new number starts a new folder beside the old one
 QEMU = "qemu-system-x86_64"
-# In an order in which they load. Which of them are built into a kernel differs.
+# In the order of loading. Some of them are built into the kernel, depending on the distribution.
 MODULES = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci",
            "virtio_console", "netfs", "fscache", "9pnet", "9pnet_virtio", "9p"]
 KERNEL_PACKAGE = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}
 BACKPORTS_QEMU = [f"{name}/bookworm-backports" for name in
                   ("qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios")]
-# What a kernel's package leads to; `extra` modules are large, and none of ours.
+# The packages that a kernel's package depends on. `extra` modules are large and not needed.
 KERNEL_PART = re.compile(r"linux-(image|modules|binary)-(?!extra)")
 
 
 class Unavailable(Exception):
-    """No guest on this machine; the text says why, in a line."""
+    """There can be no guest on this machine; the text is one line with the reason."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def provide():
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with open(cache / "lock", "w") as lock:
-            # One downloads, others wait for it and find the folder.
+            # One process downloads; others wait for it and find the folder.
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not folder.exists():
                 _fill(folder, system)
@@ -84,7 +84,7 @@ def _system():
 
 
 def _fill(folder, system):
-    """Makes the cache folder, whole or not at all."""
+    """Creates the cache folder, completely or not at all."""
     print("numawarp: fetching a kernel for the guest, once (about 100 MB)", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="new-", dir=folder.parent) as work:
         work = Path(work)
@@ -102,7 +102,8 @@ def _fill(folder, system):
 
 
 def _backports_of(apt, work):
-    """An apt that also knows Debian 12's backports, on the mirror that `apt` uses; or None."""
+    """An apt that also has the sources of Debian 12's backports, on the mirror that `apt` uses; or
+    None."""
     mirror = apt.mirror_of("bookworm")
     if not mirror:
         return None
@@ -116,8 +117,8 @@ def _backports_of(apt, work):
 
 
 def _make(apt, made, qemu_packages=()):
-    """Fills the folder `made`; with `qemu_packages` it gets a QEMU of its own. False if not all of
-    it is to be had."""
+    """Fills the folder `made`, with `qemu_packages` including a QEMU. Returns False if a package is
+    not available."""
     unpacked = made.with_name("unpacked")
     shutil.rmtree(unpacked, ignore_errors=True)
     kernel = apt.kernel_packages()
@@ -134,11 +135,11 @@ def _make(apt, made, qemu_packages=()):
         shutil.copy(unpacked / f"usr/bin/{QEMU}", made)
         for name in ("qemu", "seabios"):
             shutil.copytree(unpacked / "usr/share" / name, made / "share" / name, symlinks=True)
-        # The installed QEMU has brought the libraries; a newer one may ask for more.
+        # The libraries are those of the installed QEMU; a newer QEMU may need more of them.
         if subprocess.run([made / QEMU, "--version"], capture_output=True).returncode != 0:
             return False
     (made / "qemu.json").write_text(json.dumps(qemu))
-    # A kernel has hundreds of megabytes of modules; five or so are needed.
+    # A kernel has hundreds of megabytes of modules; about five modules are needed.
     shutil.copy(vmlinuz, made / "vmlinuz")
     shutil.copy(next(unpacked.glob("**/bin/busybox")), made / "busybox")
     (made / "modules").mkdir()
@@ -157,7 +158,8 @@ def _decompressed(module):
 
 
 class _Apt:
-    """apt with lists and a cache of its own. `error` is the last error's text, at first empty."""
+    """apt with separate lists and a separate cache. `error` is the text of the last error,
+    initially empty."""
 
     def __init__(self, folder, *options):
         self._folder = folder
@@ -167,7 +169,7 @@ class _Apt:
         self._options = ["-q", "-o", f"Dir::State::lists={folder}/lists",
                          "-o", f"Dir::Cache={folder}/cache", *options]
         if os.geteuid() == 0:
-            # Else apt downloads as the user _apt, who may not enter our folder.
+            # Otherwise apt downloads as the user _apt, which has no access to the folder.
             self._options += ["-o", "APT::Sandbox::User=root"]
         self._run("apt-get", "update")
 
@@ -181,7 +183,7 @@ class _Apt:
         return None
 
     def kernel_packages(self):
-        """The names of the packages in which the system's standard kernel comes."""
+        """The names of the packages that contain the system's standard kernel."""
         found = []
         waiting = [KERNEL_PACKAGE[_system()["ID"]]]
         while waiting:
@@ -192,7 +194,7 @@ class _Apt:
         return found
 
     def unpack(self, packages, folder):
-        """Downloads and unpacks; False if one of them cannot be had."""
+        """Downloads and unpacks the packages; returns False if one of them is not available."""
         self.error = ""
         self._run("apt-get", "download", *packages)
         if self.error:
@@ -203,7 +205,7 @@ class _Apt:
         return True
 
     def _run(self, command, *arguments):
-        """What it prints; sets `error` where it fails."""
+        """Runs the command and returns its output; sets `error` if the command fails."""
         done = subprocess.run([command, *self._options, *arguments], capture_output=True, text=True,
                               cwd=self._folder, env={**os.environ, "LC_ALL": "C"})
         if done.returncode != 0:

@@ -1,15 +1,16 @@
 #!/bin/sh
-# PID 1 of the guest, first half: from the initramfs, makes the host's file tree the guest's root.
+# PID 1 of the guest, first half: runs in the initramfs and makes the host's file tree the guest's
+# root.
 #
-# The host offers its tree through QEMU's 9p server: one read-only export `host` of everything, and
-# an export rw0, rw1, ... for each writable folder. Over it lie the guest's own /proc, /sys, /dev,
-# /run and /tmp. Then session.sh is PID 1.
+# The host exports its tree through QEMU's 9p server: one read-only export `host` of everything, and
+# an export rw0, rw1, ... for each writable folder. The guest's own /proc, /sys, /dev, /run and /tmp
+# are mounted over it. Then session.sh becomes PID 1.
 #
-# In the initramfs: /bin (busybox), /modules (in the order of their names), /guest:
+# Content of the initramfs: /bin (busybox), /modules (in the order of their names), /guest:
 #   session.sh, command.sh   second half, and the command
-#   writable                 a folder of the host a line, in the order of the exports
-#   visible                  a folder below /tmp a line, to be seen through the fresh /tmp
-#   sysctls                  a setting `name=value` a line
+#   writable                 one folder of the host per line, in the order of the exports
+#   visible                  one folder below /tmp per line, visible in the fresh /tmp
+#   sysctls                  one setting `name=value` per line
 PATH=/bin
 set -e # the end of PID 1 is a panic, which ends QEMU; the console's last lines tell the reason
 
@@ -42,7 +43,7 @@ while read -r folder; do
     mount --bind "/tree$folder" "/host$folder"
 done </guest/visible
 
-# Without a cache for writes: whatever the command has written is on the host when it ends.
+# Without a write cache: all data that the command has written is on the host when the command ends.
 export=0
 while read -r folder; do
     mkdir -p "/host$folder" # not there yet below /tmp
@@ -55,7 +56,8 @@ hostname numaguest
 echo "127.0.0.1 localhost numaguest" >/host/run/hosts
 mount --bind /host/run/hosts /host/etc/hosts
 
-# The kernel moving pages on its own would blur what a test sees. A --sysctl can have it back.
+# Pages that the kernel moves would distort the observations of a test. A --sysctl can switch it on
+# again.
 echo 0 >/proc/sys/kernel/numa_balancing
 while IFS='=' read -r name value; do
     echo "$value" >"/proc/sys/$(echo "$name" | tr . /)"

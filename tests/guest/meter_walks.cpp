@@ -1,12 +1,12 @@
 // Walks through memory whose accesses are known exactly, for the test of the meter.
 //
-// usage: meter_walks CPU NODE WALK COUNT ROUNDS     the last as often as wanted, from CPU on
+// usage: meter_walks CPU NODE WALK COUNT ROUNDS...     several walks are possible, each from CPU on
 //   WALK  chase: from line to line, in an order that no line repeats; pages: one word of each page;
-//         wide: as chase, by loads of 32 bytes;
-//         rewrite:OTHER: as chase, and each line is stored to as soon as it is loaded, in each round on CPU and
-//         then on the CPU OTHER
-//   On CPU, through COUNT lines or pages on NODE, ROUNDS times. Each walk is a phase of its own, in the
-//   order of their numbers from `execute` on, and all the memory is of kind `state`.
+//         wide: like chase, by loads of 32 bytes;
+// rewrite:OTHER: like chase, and each line is stored to as soon as it is loaded, in each round
+//         on CPU and then on the CPU OTHER
+// The walk runs on CPU, through COUNT lines or pages on NODE, ROUNDS times. Each walk is a separate
+// phase, in the order of the phases' numbers from `execute` on. All the memory is of kind `state`.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -80,7 +80,7 @@ void rewrite(Place* at, std::size_t steps) {
     nw::meter_phase<phase>();
     for (; steps > 0; --steps) {
         Place* const next = at->next;
-        asm volatile("" ::"r"(next) : "memory");  // else the store would be left out
+        asm volatile("" ::"r"(next) : "memory");  // otherwise the compiler would remove the store
         at->next = next;
         at = next;
     }

@@ -2,11 +2,11 @@
 """Runs a command on a Linux with several NUMA nodes: a QEMU guest on this machine's own file tree.
 
 Output, errors and exit code are the command's. The tree is read-only, and /tmp, /run and /dev/shm
-are the guest's own, empty ones; of /tmp the working folder and the folders named by --rw and --ro
-are there. The guest is emulated: slow, and no place to measure speed.
+are separate and empty in the guest; of /tmp it sees the working folder and the folders named by
+--rw and --ro. The guest is emulated: it is slow, and not suited to measure speed.
 
-Exit codes: the command's own (128 + n for signal n); 124 it did not end in time; 125 the guest
-crashed; 77 there can be no guest on this machine, for the reason given; 2 wrong option.
+Exit codes: the command's (128 + n for signal n); 124 the command did not end in time; 125 the guest
+crashed; 77 no guest can run on this machine, for the printed reason; 2 wrong option.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from lib import arguments  # noqa: E402
 
 
 class Parser(arguments.Parser):
-    """Of what runs in a guest."""
+    """The command line of a job that runs in a guest."""
 
     def __init__(self, job, description):
         super().__init__(job, description=description,
@@ -50,8 +50,8 @@ class Parser(arguments.Parser):
         add("--verbose", action="store_true", help="show QEMU's command and failed boots")
 
     def parse_words(self, words):
-        """The options, with `topology` and `command`. All behind the first `--` is the command's, whatever
-        it looks like."""
+        """The options, with `topology` and `command`. All words after the first `--` belong to the
+        command, even if they look like options."""
         ours = words[:words.index("--")] if "--" in words else words
         given = self.parse_args(ours)
         given.command = words[len(ours) + 1:]
@@ -84,7 +84,7 @@ def below_tmp(path):
 
 
 def job_of(given):
-    """What they say is to be done in the working folder."""
+    """The job that the options describe, in the working folder."""
     here = Path.cwd()
     return boot.Job(command=given.command, folder=here, writable=given.rw,
                     visible=[path for path in (here, *given.ro) if below_tmp(path)],
@@ -103,7 +103,7 @@ def main():
 
 
 def end_with(job, main):
-    """Ends this process with the exit code of main(), or with one that says why there is none."""
+    """Ends this process with the exit code of main(), or with the exit code of its failure."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         sys.exit(main())
@@ -113,7 +113,7 @@ def end_with(job, main):
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        # Whoever read our output has gone.
+        # The reader of the output has ended.
         os._exit(141)
 
 

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Runs a program of ours inside the guest and interrupts it, as Ctrl-C does.
+"""Runs a program of numawarp inside the guest and interrupts it, like Ctrl-C.
 
-The time is counted from the moment at which the program's placement is watched, which its answer to SIGUSR2 shows:
-a busy host needs long for the set-up. After the time the program goes on until three answers in a row fulfil the
-condition, or until there were so many answers that it will never be fulfilled. So a slow host changes how long the
-run takes, and not what the test finds.
+The time starts when the program's placement is watched, which its answer to SIGUSR2 shows, because
+the set-up takes long on a busy host. After the time the program continues until three consecutive
+answers fulfill the condition, or until a deadline after which it is considered impossible. So a
+slow host changes the duration of the run, but not the result of the test.
 
 usage: run_until.py SECONDS COMMAND CONDITION PROGRAM...
 
-SECONDS    the run is at least so long
-COMMAND    of the shell, executed after SECONDS, where $RUN is the program's process; then SECONDS pass once more.
-           -: no command
+SECONDS    minimum duration of the run COMMAND    of the shell, executed after SECONDS, where $RUN
+is the program's process; then SECONDS pass
+           once more. -: no command
 CONDITION  local   at most 1 % of the pages of each kind are remote
            spread  the search for weights has ended, and state pages have the shares of the weights
            grown   spread, and state pages have grown by a fifth since the first answer
            other   a regular expression that the answer contains
            -       no condition
 
-exit code: the program's"""
+exit code: the program's exit code"""
 
 import os
 import re
@@ -31,7 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from processes import PATIENCE_SECONDS, line_of, wait_until_computing  # noqa: E402
 
 PERCENT_REMOTE_MAX = 1
-# Less than the percentage point that the tests want at the end: an answer is about a sample of the pages.
+# Below the percentage point that the tests require at the end, because an answer covers a sample of
+# the pages.
 POINTS_OFF_MAX = 0.7
 GROWTH = 1.2
 IN_A_ROW = 3
@@ -41,7 +42,7 @@ UNITS = {"B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30}
 
 
 def state_bytes(answer):
-    """Bytes of state, by node."""
+    """Bytes of state, indexed by node."""
     state = next((part for part in answer.split("; ") if part.startswith("state ")), "")
     return [float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (\w+) on node", state)]
 
@@ -80,7 +81,7 @@ with subprocess.Popen(program, stderr=subprocess.PIPE) as run:
     deadline = time.monotonic() + DEADLINE_SECONDS
     wait_until_computing(run)
     first = ""
-    # Before there is an answer, the run prints that placement is not watched.
+    # Until the placement is watched, the run prints that it is not watched.
     while run.poll() is None and not re.search("local;|placement: not reported by the kernel", first):
         if time.monotonic() > deadline:
             run.kill()

@@ -1,9 +1,9 @@
 #!/run/guest/bin/sh
-# PID 1 of the guest, second half: runs the command on the host's tree, tells the host how it ended
+# PID 1 of the guest, second half: runs the command on the host's tree, reports its end to the host
 # and switches the machine off.
 #
-# Three channels of bytes lead to the host: `out` and `err` of the command, and `report`, with a line
-# `started` and a line `exit CODE`.
+# Three channels of bytes lead to the host: `out` and `err` of the command, and `report`, with a
+# line `started` and a line `exit CODE`.
 PATH=/run/guest/bin
 
 port() {
@@ -27,7 +27,7 @@ echo started >"$report"
 (. /run/guest/command.sh) </dev/null >/run/guest/out 2>/run/guest/err
 code=$?
 
-# The pipes end with their last writer; a process that the command left behind is not waited for.
+# The pipes end with their last writer. Processes that the command left behind are not waited for.
 (sleep 1; kill $out $err) &
 wait $out $err 2>/dev/null
 sync

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Inside the guest: a real SLURM over this one machine, with a socket for each NUMA node, and jobs in it
-one after the other.
+"""Runs inside the guest: starts a real SLURM on this one machine, with a socket for each NUMA node,
+and runs jobs in it one after the other.
 
 usage: slurm_job.py CORES-OF-A-NODE JOB...
 
-A JOB is the words for sbatch. The first that fails is the last; exit code 1."""
+A JOB is the words for sbatch. After the first job that fails, no further job runs and the exit code
+is 1."""
 
 import os
 import shlex
@@ -16,12 +17,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "hosts"))
 from slurm import Slurm  # noqa: E402
 
-# SLURM does not speak to itself over 127.0.0.1.
+# SLURM's daemons do not communicate over 127.0.0.1.
 ADDRESS = "10.88.0.1"
 
 
 class ThisMachine:
-    """What Slurm asks of hosts."""
+    """The interface that Slurm expects of hosts."""
 
     def __init__(self, folder):
         self.names = [os.uname().nodename]
@@ -35,7 +36,7 @@ class ThisMachine:
 
 
 def prepare_machine(name):
-    # It looks for what systemd would have made.
+    # SLURM expects this folder, which systemd would have created.
     Path("/sys/fs/cgroup/system.slice").mkdir()
     subprocess.run(["ip", "address", "add", f"{ADDRESS}/32", "dev", "lo"], check=True)
     Path("/run/hosts").write_text(f"127.0.0.1 localhost\n{ADDRESS} {name}\n")  # /etc/hosts

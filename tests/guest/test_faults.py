@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Where the machine refuses something, the run ends with the right digest and says once what it does
-without: one core by affinity or cpuset, memory of another node only, limited address space, strict
-overcommit, no locked memory, a node that is full, and system calls that a container forbids."""
+"""If the machine refuses a resource, the run ends with the right digest and reports once which
+feature it does without: one core by affinity or cpuset, memory of another node only, limited
+address space, strict overcommit, no locked memory, a full node, and system calls that a container
+forbids."""
 
 import errno
 import re
@@ -16,7 +17,7 @@ MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-grou
          "--remote", 0.5, "--until", 200]
 LARGE_MODEL = ["phold", "--lps", 16384, "--state", 4096, "--touch", 64, "--lps-per-group", 64,
                "--remote", 0.5, "--until", 12]
-# Groups and their pages move all the time, so that every refusal is met.
+# Groups and their pages move all the time, so that every refusal occurs.
 BUSY = ["--rebind", 0.2, "--check-rebind", 0.5, "--pagemigd", "2@0.1"]
 
 
@@ -31,18 +32,18 @@ def refused(call, error):
     return {"through": [sys.executable, CHECKOUT / "tests/support/refuse.py", f"{call}={error}"]}
 
 
-# What one worker says of BUSY is no fault of the machine.
+# Notices that one worker causes with the options BUSY; they are not faults of the machine.
 IDLE = ["--rebind 0.2: has no effect with one worker", "--check-rebind 0.5: has no effect with one worker"]
 
-# name: (what the notice says, or None where nothing is worse for it; arguments of Batch.add). On n2
-# cores 0 and 1 are node 0, cores 2 and 3 node 1.
+# name: (text of the notice, or None if no feature is lost; arguments of Batch.add). On n2 cores 0
+# and 1 are node 0, cores 2 and 3 node 1.
 CASES = {
     "nothing": (None, {}),
     "one_core_by_affinity": (None, {"through": ["taskset", "-c", "3"]}),
     "four_workers_on_one_core": (None, {"through": ["taskset", "-c", "3"],
                                         "extra": ["--workers", 4]}),
     "one_core_by_cpuset": (None, {"before": cpuset("one", "3", "1")}),
-    # The nearest node that has memory for us becomes the home of all.
+    # The nearest node with allowed memory becomes the home of all groups.
     "memory_elsewhere": (None, {"before": cpuset("far", "2-3", "0")}),
     "no_locked_memory": (None, {"before": "ulimit -l 0"}),
     "address_space": ("address space", {"before": "ulimit -v 3000000"}),
@@ -75,11 +76,11 @@ batch.shell("echo 1 >/proc/sys/kernel/numa_balancing")
 add(batch, "balancing")
 batch.shell("echo 0 >/proc/sys/kernel/numa_balancing")
 
-# A file whose pages prefer node 1 takes all that the kernel gives away there. It keeps a reserve of
-# some 40 MiB: LPs that are to be there must need more.
+# A file whose pages prefer node 1 takes all memory that the kernel hands out there. The kernel
+# keeps a reserve of about 40 MiB: LPs that should be on the node must need more.
 batch.add("sequential_large", *LARGE_MODEL, "--engine", "sequential")
 batch.shell("mkdir /tmp/hog && mount -t tmpfs -o size=2G,mpol=prefer:1 hog /tmp/hog")
-# File pages that the kernel could reclaim would make room for pages that move. They go first.
+# File pages that the kernel can reclaim would make room for moved pages. They are dropped first.
 for part in range(3):
     batch.shell("echo 3 >/proc/sys/vm/drop_caches")
     batch.shell("free=$(awk '/MemFree/ {print $4}' /sys/devices/system/node/node1/meminfo)")
@@ -87,7 +88,7 @@ for part in range(3):
 add(batch, "node_full", model=LARGE_MODEL)
 
 results = batch.run()
-# What is only reserved does not count for the kernel: nothing is lost under strict overcommit.
+# The kernel does not count memory that is only reserved: nothing is lost under strict overcommit.
 CASES |= {"overcommit": (None, {}), "balancing": ("kernel also moves pages", {}),
           "node_full": ("node 1 has no room", {})}
 

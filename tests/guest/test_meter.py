@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The meter counts what is known: walks through memory of one node by a CPU of another, whose steps are so
-many accesses, so many misses of the caches' model and so many walks of the page tables; lines that two CPUs
-load and store to in turn miss once each time. And of our own programs it says that memory is local where it should be, and what was done with it in each phase.
+"""The meter's counts against known counts. Walks through memory of one node by a CPU of another
+node: each step is one access, one miss of the modeled caches or one walk of the page tables. Lines
+that two CPUs load and store to in turn miss once each time. For programs of numawarp, the meter
+shows that memory is local where it should be, and its accesses in each phase.
 
 usage: test_meter.py PROGRAMS [all]     all: with every machine's caches, and other walks"""
 
@@ -15,14 +16,15 @@ from meter.counts import KINDS, LOOP  # noqa: E402
 
 TOLERANCE = 0.01
 
-# Lines or pages that no cache and no TLB of a model holds, and such that each holds.
+# Numbers of lines and pages that exceed every modeled cache and TLB, and a number that every cache
+# holds.
 LINES_MANY, LINES_FEW, PAGES_MANY, ROUNDS = 200_000, 100, 3000, 5
 
 programs = Programs()
 
 
 def meter(topology, name, *words, caches="opteron6128", options=()):
-    """(JSON, terminal) of a command."""
+    """(JSON, terminal output) of a command."""
     counts, done = metered(programs.bin, topology, words, ["--caches", caches, *options])
     if done.returncode == UNAVAILABLE:
         print(done.stderr, end="")
@@ -32,7 +34,7 @@ def meter(topology, name, *words, caches="opteron6128", options=()):
 
 
 def rows(counts, table, **where):
-    """The rows of a table as dicts, those with such fields."""
+    """The rows of a table that have these values, as dicts."""
     named = [dict(zip(counts[f"{table}_columns"], row)) for row in counts[table]]
     return [row for row in named if all(row[key] == value for key, value in where.items())]
 
@@ -50,7 +52,8 @@ def check_walks(topology, walks, caches):
         return
     for phase, (cpu, cpu_node, node, walk, count) in zip(LOOP, walks):
         what = f"{topology}, {caches}, {walk} from CPU {cpu} through {count} on node {node}"
-        # Without registers (QEMU before 9) kinds are unknown, and there are a few other accesses.
+        # Without registers (QEMU before 9) the kinds are unknown, and a few other accesses are
+        # counted.
         kind = {"kind": "state"} if counts["api"] > 1 else {}
         found = rows(counts, "accesses", phase=phase, **kind)
         if walk.startswith("rewrite"):
@@ -72,7 +75,8 @@ def check_walks(topology, walks, caches):
 
 
 def check_rewriting(what, found, count, tolerance):
-    """Each CPU finds the lines in the other's caches, on another node, but for the first time."""
+    """Except for the first time, each CPU finds the lines in the caches of the other CPU, which is
+    on another node."""
     steps = 2 * ROUNDS * count
     wanted = {(False, "accesses"): steps, (False, "passed"): steps - count, (False, "memory"): 0,
               (True, "accesses"): steps, (True, "l1"): 0}
@@ -91,7 +95,7 @@ def local_share(found):
 
 
 def check_program(topology, model, memory, *options):
-    """The local share of what goes to memory in the event loop; 0 if nothing was counted."""
+    """The local share of the memory accesses in the event loop; 0 if nothing was counted."""
     what = f"{model[0]}-{topology}-{memory}"
     counts, said = meter(topology, what, programs.bin / model[0], *model[1:], "--quiet", "--workers", 8,
                          "--memory", memory, *options, options=["--period", 0.5])
@@ -128,11 +132,11 @@ if "all" not in sys.argv[2:]:
 else:
     check_program("n8", PHOLD, "libc", "--rebind", "off")
     check_walks("n4", SHORT, "opteron6272")
-    # Far below 2 GiB and beyond, where RAM goes on from 4 GiB.
+    # Memory far below 2 GiB and memory beyond 4 GiB, where the second part of RAM begins.
     check_walks("n8", [(7, 7, 0, "chase", 2 * LINES_MANY), (0, 0, 7, "chase", 2 * LINES_MANY),
                        (3, 3, 5, "pages", PAGES_MANY), (5, 5, 3, "chase", LINES_FEW),
                        (6, 6, 1, "wide", 2 * LINES_MANY)], "xeon")
-    # Lines of 128 bytes in its second level, and no third.
+    # This machine has lines of 128 bytes in the second-level cache, and no third level.
     check_walks("1:1G,1:1G,1:1G", [(0, 0, 2, "pages", PAGES_MANY), (1, 1, 0, "pages", 2 * PAGES_MANY),
                                    (2, 2, 2, "chase", LINES_FEW)], "origin2000")
 programs.leave()

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What the meter's model of the first-level cache misses is what cachegrind's misses, and accesses are those that
-valgrind's lackey counts, in the same program: between two ends of it, so that what comes before and after does
-not count. valgrind runs on this machine, the meter in a guest."""
+"""The misses of the meter's first-level cache model equal cachegrind's misses, and its accesses
+equal those that valgrind's lackey counts, in the same program. Each count is the difference of two
+runs with different end times, so that start and end of the program do not count. valgrind runs on
+this machine, the meter in a guest."""
 
 import re
 import shutil
@@ -14,23 +15,23 @@ sys.path.insert(0, str(CHECKOUT / "jobs"))
 from meter.call import UNAVAILABLE, metered  # noqa: E402
 from lib.cachegrind import read_summary  # noqa: E402
 
-# cachegrind's accesses are 3 and 4 % fewer: an instruction that adds to memory has one for it, and two for lackey
-# and the meter. On QEMU 7.2 and 10.0.2 the meter has 1 % more than lackey (sequential), and 2 % (timewarp, where it
-# has 2 % more instructions, too).
-# The kernel draws addresses at random, and addresses decide which lines share a set of the cache. Five runs had 0.985 to
-# 1.054 of cachegrind's misses.
+# cachegrind's accesses are 3 and 4 % fewer: it counts one access for an instruction that adds to
+# memory, lackey and the meter count two. With QEMU 7.2 and 10.0.2 the meter counts 1 % more than
+# lackey (sequential), and 2 % more (timewarp, where it also counts 2 % more instructions). The
+# kernel chooses addresses at random, and addresses decide which lines share a set of the cache.
+# Five runs had 0.985 to 1.054 times cachegrind's misses.
 TOLERANCES = {"instructions": 0.05, "accesses": 0.03, "l1": 0.08}
 UNTIL = (2, 12)
-# No other thread: cachegrind has one cache for all.
+# A single thread, because cachegrind has one cache for all threads.
 PHOLD = ["phold", "--lps", 1024, "--events-per-lp", 8, "--state", 1024, "--watchdog", "off", "--quiet"]
 MODELS = {
     "sequential": [*PHOLD, "--engine", "sequential"],
-    # One worker rolls nothing back.
+    # One worker never rolls back.
     "timewarp": [*PHOLD, "--workers", 1, "--gvt-interval", "20000ev", "--keep-safe-events", "on"],
 }
-# In the words of cachegrind. With the two ways of opteron6128 five runs of the meter had 652 to 917 thousand
-# misses (sequential, --until 12), and 709 thousand each with kernel.randomize_va_space=0: which addresses meet in
-# a set is drawn by the kernel.
+# In cachegrind's notation. The two-way caches of opteron6128 are not suitable: five runs of the
+# meter had 652 to 917 thousand misses (sequential, --until 12), and 709 thousand each with
+# kernel.randomize_va_space=0, because the kernel decides at random which addresses share a set.
 CACHES = {"xeon": "32768,8,64"}
 
 programs = Programs()
@@ -48,7 +49,7 @@ def by_valgrind(caches, command):
 
 
 def by_lackey(command):
-    """Loads and stores of each width, as its table of types has them."""
+    """Loads and stores of each width, from lackey's table of types."""
     done = subprocess.run(["valgrind", "--tool=lackey", "--detailed-counts=yes", *command], check=True,
                           capture_output=True, text=True)
     rows = re.findall(r"==\s+[IFVD]\d+\s+([\d,]+)\s+([\d,]+)\s+[\d,]+$", done.stderr, re.MULTILINE)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What placement is for, counted: with `--memory numa` nearly all accesses to memory are local, with libc
-clearly fewer; after half of the groups have changed their worker pages follow with the daemon, and without it
-stay remote. The runs are those of the page in docs/results (jobs/meter/shares.py)."""
+"""The purpose of placement, as counts: with `--memory numa` nearly all accesses to memory are
+local, with libc clearly fewer. After half of the groups have changed their worker, their pages
+follow with the daemon and stay remote without it. The runs are those of the page in docs/results
+(jobs/meter/shares.py)."""
 
 import sys
 
@@ -19,8 +20,9 @@ def check_placement(topology, model):
     what = f"{topology}, {model}"
     programs.expect(numa.local >= 0.95, f"{what}: {numa.local:.3f} of accesses to memory are local, "
                                         f"{numa.without_mail:.3f} without mail")
-    # Remote ones with libc, measured: more than 100 times as many with PHOLD. With traffic 2.4 to 15 times:
-    # its state is small, and on which nodes libc's share of it comes to lie is luck.
+    # Measured remote accesses with libc: more than 100 times as many with PHOLD, 2.4 to 15 times
+    # with traffic. The state of traffic is small, and the nodes of libc's share of the memory are
+    # random.
     more = 10 if model.startswith("PHOLD") else 1.5
     programs.expect(1 - libc.local > more * (1 - numa.local), f"{what}: with libc {libc.local:.3f} are")
 
@@ -38,7 +40,7 @@ def check_rebinding(topology):
         if daemon == "off":
             programs.expect(max(after) < 0.8, f"{what}: after it at most {max(after):.3f} are local")
         else:
-            # Not yet all, where the daemon gets little of a busy host.
+            # Not all pages yet, because the daemon gets little time on a busy host.
             programs.expect(max(after) >= 0.85, f"{what}: after it up to {max(after):.3f} are local")
 
 

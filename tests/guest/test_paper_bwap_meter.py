@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""`./jobs/run paper-bwap --meter --quick`: in a guest, accesses to states are spread over nodes as each placement
-says, and estimates follow; a series that is interrupted goes on where it was; what cannot be counted is refused."""
+"""`./jobs/run paper-bwap --meter --quick`: in a guest, accesses to states are distributed over
+nodes as each placement specifies, and the estimates correspond. A series that is interrupted
+continues where it stopped. Input that cannot be counted is refused."""
 
 import json
 import signal
@@ -24,7 +25,7 @@ def runs():
     return rows_of(series / "runs.csv") if (series / "runs.csv").exists() else []
 
 
-# --- A series ---
+# --- a series ---
 
 with subprocess.Popen(command("n4", "--quick", "--output", series), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                       text=True) as first:
@@ -44,13 +45,13 @@ rows = runs()
 programs.expect(rows[:len(before)] == before and len(rows) == 4, f"{len(before)} runs were kept, {len(rows)} in all")
 programs.expect(len({row["digest"] for row in rows}) == 1, "one digest")
 
-# --- What was counted ---
+# --- counts ---
 
 summary = json.loads((series / "summary.json").read_text())
 
 
 def bound(name, placement):
-    """Nanoseconds an access."""
+    """Nanoseconds per access."""
     return summary["machines"]["opteron_8n"]["worker_nodes"][0][name][placement]["ns"]
 
 
@@ -88,7 +89,7 @@ programs.expect("the first 4" in page and "estimates and not measured" in page a
                 "page and terminal say what it is")
 programs.expect((series / "metered.png").stat().st_size > 10_000, "a picture")
 
-# --- What is refused ---
+# --- refused input ---
 
 small = programs.work / "small.json"
 small.write_text(json.dumps({"bw": [[9, 4], [4, 9]]}))

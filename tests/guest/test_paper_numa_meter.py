@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`./jobs/run paper-numa --meter --quick`: shares and estimates of the paper's settings, counted in a guest; a
-series that is interrupted goes on where it was. What the shares are for longer runs is in
-guest_meter_shares."""
+"""`./jobs/run paper-numa --meter --quick`: shares and estimates of the paper's settings, counted in
+a guest. A series that is interrupted continues where it stopped. guest_meter_shares tests the
+shares of longer runs."""
 
 import json
 import signal

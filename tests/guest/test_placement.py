@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""After the start every group's pages are on its worker's node, on the topologies that are named: of 1, 2,
-4 and 8 nodes, one with different ways there and back, and one with a node of memory alone.
+"""After the start every group's pages are on its worker's node, on the named topologies: 1, 2, 4
+and 8 nodes, one with unequal distances there and back, and one with a node that has only memory.
 
-What first touch can do must be right without the daemon: the LPs' state and the engine's own memory
-of a group. Mail is first touched by whoever sends, on whatever node; that is the daemon's to mend, and
-is waited for (run_until.py).
-With --memory libc nothing is placed, and the same probe shows it (the figure is printed)."""
+First touch must place the LPs' state and the engine's memory of a group correctly without the
+daemon. Mail is first touched by its sender, on any node. The daemon corrects this, and the test
+waits for it (run_until.py).
+
+With --memory libc nothing is placed, and the same measurement shows this (the figure is
+printed)."""
 
 import sys
 
@@ -15,7 +17,7 @@ from programs import Programs
 
 programs = Programs()
 
-# 256 groups of 16 pages of state or more, each event to some other LP.
+# 256 groups of at least 16 pages of state; each event goes to any LP.
 MODEL = ["phold", "--lps", 4096, "--state", 4096, "--touch", 64, "--lps-per-group", 16,
          "--remote", 0.5, "--rebind", "off"]
 LOCAL = 0.01
@@ -26,7 +28,7 @@ def remote_of(result, kind):
 
 
 def default(count):
-    """The distances that the kernel takes where the machine names none."""
+    """The distances that the kernel assumes if the machine defines none."""
     return [[10 if i == j else 20 for j in range(count)] for i in range(count)]
 
 

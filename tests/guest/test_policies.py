@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""--place on a machine of four nodes whose links differ, as a file says: pages have the shares of the weights,
-also after groups were rebound; workers on badly connected nodes move to good ones within three periods, with
-their pages; the digest is the sequential one's."""
+"""--place on a machine of four nodes with different links, described by a file: pages have the
+shares of the weights, also after groups were rebound; workers on badly connected nodes move to well
+connected nodes within three periods, with their pages; the digest is that of the sequential
+engine."""
 
 import errno
 import json
@@ -15,21 +16,22 @@ programs = Programs()
 
 MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 4096, "--lps-per-group", 16, "--remote", 0.5]
 LONG = [*MODEL, "--until", 1e9, "--pagemigd", "1@0.25"]
-# Two workers begin on nodes 0 and 1; 0 and 2 have the best links.
+# Two workers begin on nodes 0 and 1; nodes 0 and 2 have the best links.
 LINKS = [[0, 3000, 9000, 1000], [3000, 0, 2000, 8000], [9000, 1000, 0, 1000], [1000, 8000, 1000, 0]]
 SECONDS = 6
-REFUSED_SECONDS = 3  # asymsched decides after one
-AUTO_SECONDS = 15  # three measures, and pages that move
-# What answers of a run contain (run_until.py).
+REFUSED_SECONDS = 3  # asymsched decides after one second
+AUTO_SECONDS = 15  # three measurements, and moves of pages
+# Text that answers of a run contain (run_until.py).
 ARRIVED = "state 0.[0-5] % remote.*engine 0.[0-5] % remote.*from nodes 0 1 to"
 DECIDED = "mail.*(local|weighted): with weighted pages on all nodes"
-# (--place, what the kernel refuses, what the notices say)
+# (--place, the system call that the kernel refuses, texts of the notices)
 REFUSED = [("weighted", "move_pages", ["not permit moving pages"]),
            ("asymsched", "move_pages", ["not permit moving pages"]),
            ("asymsched", "sched_setaffinity", ["workers could not be bound to cores", "workers stay on their CPUs"])]
-# Weights of a kernel from 6.9 on that are those of the links for workers on nodes 0 and 1; none follows otherwise.
+# Weights in a kernel from 6.9 on. They equal the weights of the links for workers on nodes 0 and 1;
+# no other setting here yields them.
 KERNELS_WEIGHTS = [3, 3, 2, 1]
-SEARCH_SECONDS = 45  # until proximity has been found, in seven steps and perhaps one back
+SEARCH_SECONDS = 45  # until proximity has been found, in seven steps and perhaps one reversed step
 
 
 def expect_shares(what, result, expected, tolerance=0.01):
@@ -52,7 +54,7 @@ batch.add("weighted", *LONG, "--place", "weighted", *with_links, "--rebind", 3, 
           through=guest.interrupted(SEARCH_SECONDS, until="spread"))
 batch.add("asymsched", *LONG, "--place", "asymsched", *with_links,
           through=guest.interrupted(SECONDS, until=ARRIVED))
-# CPUs 0 to 3 are taken away, with nodes 0 and 1.
+# Takes away CPUs 0 to 3, and thus nodes 0 and 1.
 group = "/sys/fs/cgroup/shrinking"
 batch.shell(f"mkdir {group}; echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control; echo 0-7 >{group}/cpuset.cpus")
 take_away = f"echo 4-7 >{group}/cpuset.cpus"
@@ -67,7 +69,7 @@ for place, call, _ in REFUSED:
     batch.add(f"{place}-without-{call}", *LONG, "--place", place, *with_links,
               through=[sys.executable, CHECKOUT / "tests/support/refuse.py", f"{call}={errno.EPERM}",
                        *guest.interrupted(REFUSED_SECONDS)])
-# Nobody interrupts it: it has to come to its end.
+# This run is not interrupted: it must reach its end.
 batch.add("refused-whole", *MODEL, "--until", 30, "--place", "weighted", "--workers", 2, "--pagemigd", "1@0.25",
           through=[sys.executable, CHECKOUT / "tests/support/refuse.py", f"move_pages={errno.EPERM}"])
 kernels = "/sys/kernel/mm/mempolicy/weighted_interleave"
@@ -89,7 +91,8 @@ for name in ("interleave", "weighted", "asymsched"):
     programs.expect(results[name].numa.get("place") == name and not results[name].notices,
                     f"{name}: is said, without notices: {results[name].notices}")
 
-# The kernel's rule, by page numbers: of the 22 pages of a group the first nodes have 6, the others 5.
+# The kernel's rule, by page numbers: of the 22 pages of a group, each of the first nodes has 6,
+# each other node 5.
 expect_shares("interleave", results["interleave"], [0.25] * 4, tolerance=1 / 40)
 weighted = results["weighted"]
 wanted = [float(share) / 100
@@ -109,7 +112,8 @@ for kind in ("state", "engine"):
     remote = ((moved.numa.get("placement") or {}).get(kind) or {}).get("remote_share")
     programs.expect(remote is not None and remote < 0.01, f"asymsched: {remote} of {kind} is remote")
 
-# Nobody counts misses in the guest, and all its memory is equally near: whatever the trial finds, pages are so.
+# The guest has no miss counters, and all its memory is equally fast. Whatever the trial decides,
+# the pages are placed accordingly.
 tried = results["auto"]
 guest.expect_ended(programs, "auto", tried, exit_code=130)
 guest.expect_ended(programs, "auto, workers on all nodes", results["auto-full"])
@@ -141,7 +145,7 @@ guest.expect_ended(programs, "weighted to its end without move_pages", whole)
 programs.expect(whole.stats.get("digest") == sequential.stats.get("digest"),
                 f"weighted without move_pages: digest {whole.stats.get('digest')}")
 
-# Nobody moves pages: they are born where the kernel's weights say.
+# No pages are moved: they are allocated according to the kernel's weights.
 kernels = results["kernels-weights"]
 guest.expect_ended(programs, "the kernel's weights", kernels)
 if (batch.folder / "kernels-weights").exists():

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""--place on eight nodes of a core each, where a file says that the links differ. Four workers begin on nodes 0 to 3;
-0, 5, 6 and 7 have the best links, and only placements with all of these are admissible.
+"""--place on eight nodes with one core each, where a file describes different links. Four workers
+begin on nodes 0 to 3. Nodes 0, 5, 6 and 7 have the best links, and only placements with all of
+these nodes are admissible.
 
-asymsched moves there within three periods, pages follow, and the digest is the sequential one's; where pages do not
-follow, workers fetch them after two seconds; what costs more than may be spent is put off, and a run that ends
-before has stayed where it is and says so; two ranks of two workers do the same together. weighted: state pages have
-the shares of the weights to a percentage point, also when groups are rebound and where states grow; the search moves
-no page twice in a step, and there are few mappings. Figures are printed."""
+asymsched: the workers move there within three periods, their pages follow, and the digest is that
+of the sequential engine. If pages do not follow, the workers move them after two seconds. A move
+that costs more than the allowed share is postponed, and a run that ends before it has stayed on its
+nodes and reports this. Two ranks of two workers decide together.
+
+weighted: state pages have the shares of the weights, to within one percentage point, also if groups
+are rebound and if states grow. The search moves no page twice in one step, and the number of
+mappings stays small. Figures are printed."""
 
 import json
 import re
@@ -19,8 +23,8 @@ programs = Programs()
 MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-group", 16, "--remote", 0.5]
 LONG = [*MODEL, "--until", 1e9]
 TRAFFIC = ["traffic", "--objects", 1024, "--until", 1e9]
-# An LP takes 1.3 MB. What three of the four nodes have would move, at so many seconds a GB, of which that share of the
-# run's time may be spent: 400 LPs move after 3 s, 1536 would after 9.
+# An LP takes 1.3 MB. The pages on three of the four nodes would move, at SECONDS_A_GB, for which
+# SHARE_SPENT of the run's time may be used: 400 LPs move after 3 s, 1536 LPs would move after 9 s.
 SECONDS_A_GB, SHARE_SPENT = 0.3, 0.05
 HEAVY = ["phold", "--state", 1048576, "--touch", 64, "--lps-per-group", 16, "--remote", 0.5, "--until", 1e9,
          "--rollback", "reverse"]
@@ -36,7 +40,7 @@ PERIODS = 3
 SECONDS = 8
 # The answers of a run contain this when its pages have followed its workers (run_until.py).
 ARRIVED = "state 0.[0-9] % remote.*engine 0.[0-9] % remote.*from nodes 0 1 2 3 to"
-RANKS_SECONDS = 40  # to set up MPI takes a while
+RANKS_SECONDS = 40  # MPI takes a while to start
 SEARCH_SECONDS = 45
 GROWTH_SECONDS = 30
 MAPPINGS_MAX = 500
@@ -74,11 +78,11 @@ weighted = ["--place", "weighted", "--machine", machine]
 
 
 def counted_and_interrupted(name, seconds):
-    """Mappings are counted when half of the time is over."""
+    """Counts mappings when half of the time is over."""
     return guest.interrupted(seconds / 2, f"wc -l </proc/$RUN/maps >{name}.maps", until="spread")
 
 
-# mpirun ends all ranks when the first of them has another exit code than 0.
+# mpirun ends all ranks when the first of them ends with another exit code than 0.
 interrupted_ranks = ["sh", "-c", f'timeout --signal=INT {RANKS_SECONDS} "$@"; [ $? = 124 ]', "sh"]
 
 
@@ -147,11 +151,12 @@ moved = results["rebound"].numa.get("groups_moved", 0)
 programs.expect(moved > 0, f"rebound: {moved} groups were rebound")
 history = [row for row in results["grown"].stats.get("history", []) if row["resident_bytes"]]
 grown = history[-1]["resident_bytes"] / history[0]["resident_bytes"] if history else 0
-# Less would hardly be seen in shares to a percentage point.
+# Less growth would hardly change shares that are checked to a percentage point.
 programs.expect(grown > 1.1, f"grown: {grown:.2f} times the memory")
 
-# Pages are born beside their workers, a quarter on each of their nodes. Each goes once to where the weights want it,
-# and each step of the search then moves a tenth of all; at most one step is taken back.
+# Pages are allocated beside their workers, a quarter on each of the workers' nodes. Each page moves
+# once to the node that the weights require, and each step of the search then moves a tenth of all
+# pages. At most one step is reversed.
 search = results["weighted"]
 placed = search.numa.get("placed", "")
 programs.expect("has not ended" not in placed, f"weighted: the search has ended: {placed}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""One rank a NUMA node, started by jobs/lib/launch.py: each is bound to its own node, with its memory,
-and all make the digest of the sequential engine.
+"""One rank per NUMA node, started by jobs/lib/launch.py: each rank is bound to its own node and has
+its memory there, and the digest is that of the sequential engine.
 
-On four nodes as Open MPI sees them, on nodes of different sizes, and beside a node of memory alone,
-where mpirun's own idea of a node is wrong. With --memory libc and all memory from the first node the
-same probe shows what is remote, so the test can fail."""
+Tested on four nodes as Open MPI sees them, on nodes of different sizes, and beside a node that has
+only memory, where mpirun's definition of a node is wrong. With --memory libc and all memory from
+the first node the same measurement shows remote pages, so the test can fail."""
 
 import sys
 from collections import Counter

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 """Pages follow their group when it changes its worker.
 
-Half of the groups change theirs at random: two periods of the daemon later less than 1 % of all
-pages are on a foreign node, and of mail's as well; without the daemon they stay where they are, so
-the test can fail. Then the model that rebinding is for: traffic on 1024 objects, where groups move
-because loads differ; its digest stays that of the sequential engine."""
+Half of the groups change their worker at random. Two periods of the daemon later less than 1 % of
+all pages are remote, and less than 1 % of the pages of mail. Without the daemon the pages stay, so
+the test can fail. The second model is one that needs rebinding: traffic on 1024 objects, where
+groups move because loads differ; its digest stays that of the sequential engine."""
 
 import guest
 from programs import Programs
 
 programs = Programs()
 
-# Each group has 64 KiB of state, and events and mail from everywhere.
+# Each group has 64 KiB of state, and events and mail from all workers.
 MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-group", 16,
          "--remote", 0.5, "--until", 1e9]
 TRAFFIC = ["traffic", "--objects", 1024, "--until", 1200]
 WORKERS = {"n2": 4, "n4": 4, "n4a": 4, "n8": 8}
 DAEMON = "1@0.25"
-# Two periods, and the pass that was under way when the groups moved.
+# Two periods, and the pass that was active when the groups moved.
 PASSES = 3
 
 
@@ -32,8 +32,8 @@ def passes_since_move(history):
 
 
 def run_forced(name):
-    """Interrupted between the first rebinding and the second, when the daemon has had its time. A
-    busy host makes the guest slow: then again, with longer times."""
+    """Runs that are interrupted between the first and the second rebinding, after the daemon's
+    passes. If a busy host makes the guest too slow, they are repeated with longer times."""
     for rebind_seconds in (4, 8, 16):
         batch = guest.Batch(programs, name, f"forced-{rebind_seconds}")
         forced = [*MODEL, "--workers", WORKERS[name], "--rebind", rebind_seconds,

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The scripts of jobs/slurm under a SLURM that binds for real, on four NUMA nodes: srun gives each rank
-the cores and the memory of one node, which a program that is no model of ours reads from the kernel; and
-our ranks then have a worker on each of these cores, and no page elsewhere.
+"""The scripts of jobs/slurm under a SLURM that really binds, on four NUMA nodes. srun gives each
+rank the cores and the memory of one node: a script that is not a model reads this from the kernel.
+numawarp's ranks then have a worker on each of these cores, and no page elsewhere.
 
-Also where SLURM takes the machine for two sockets of two nodes each, as it is told on many clusters, and
-by mpirun, where SLURM has no PMIx."""
+Also tested: a SLURM whose configuration describes the machine as two sockets of two nodes each, as
+on many clusters, and mpirun under a SLURM without PMIx."""
 
 import json
 import shlex
@@ -27,14 +27,14 @@ MODEL = ["phold", "--lps", 4096, "--state", 4096, "--touch", 64, "--lps-per-grou
          "--remote", 0.3, "--until", 10]
 NODES = topology.parse("n4").nodes
 LOCAL = 0.01
-# What the task may use, in the words of the kernel and of numactl.
+# Prints the resources that the task may use, from the kernel and numactl.
 SHOW = '''#!/bin/sh
 echo "task $SLURM_PROCID: $(numactl --show | tr '\\n' ' ')"
 '''
 
 
 def checkout(name):
-    """With what the jobs below run beside our programs."""
+    """A checkout with the additional script that the jobs below run."""
     folder = make_checkout(programs, name)
     (folder / "show").write_text(SHOW)
     (folder / "show").chmod(0o755)
@@ -42,11 +42,12 @@ def checkout(name):
 
 
 def run(folder, cores_of_a_socket, jobs):
-    """Jobs one after the other: each is called by its --job-name and leaves a log and results of it."""
+    """Runs jobs one after the other. Each has its --job-name, and leaves a log and results under
+    this name."""
     words = [shlex.join(map(str, ["--output=%x.out", *job])) for job in jobs]
     options = ["--rw", folder, "--ro", programs.bin, "--ro", CHECKOUT,
                "--env", "OMPI_ALLOW_RUN_AS_ROOT=1", "--env", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-               # There is but one, and mpirun overlooks it under SLURM.
+               # The only network interface, which mpirun overlooks under SLURM.
                "--env", "OMPI_MCA_oob_tcp_if_include=lo"]
     done = guest.run("n4", sys.executable, CHECKOUT / "tests/guest/slurm_job.py", cores_of_a_socket, *words,
                      options=options, folder=folder)
@@ -61,7 +62,8 @@ def log(folder, name):
 
 
 def expect_shown(name, text, tasks):
-    """Each task has a node's cores and is bound to its memory, another node for each."""
+    """Checks that each task has the cores of one node and is bound to its memory, with another node
+    for each task."""
     places = []
     for line in filter(lambda line: line.startswith("task "), text.splitlines()):
         words = line.split()

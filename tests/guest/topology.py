@@ -1,8 +1,8 @@
-"""The machine that a guest is made to look like: its NUMA nodes, their cores, memory and distances.
+"""The machine that a guest simulates: its NUMA nodes, their cores, memory and distances.
 
-A topology is a name from PRESETS or a list of nodes `CPUS:MEM,...`; qemu_arguments() says it in
-QEMU's words. Distances are the firmware's table (SLIT): row = from, column = to, 10 = the node
-itself. Emulated memory is equally fast everywhere, so nothing here can show a latency.
+A topology is a name from PRESETS or a list of nodes `CPUS:MEM,...`; qemu_arguments() converts it to
+QEMU's options. Distances are the firmware's table (SLIT): row = from, column = to, 10 = the node
+itself. Emulated memory is equally fast everywhere, so no latency can be measured here.
 """
 
 import re
@@ -14,7 +14,7 @@ MIB = {"M": 1, "G": 1024}
 
 @dataclass(frozen=True)
 class Node:
-    cpus: int  # 0: a node of memory alone
+    cpus: int  # 0: a node with memory only
     mib: int
 
 
@@ -24,17 +24,17 @@ class Topology:
     distances: list[list[int]] | None  # None: 10 to itself, 20 to all others (the kernel's default)
 
 
-# name: (nodes, distances). All fit into 2.5 GiB of the host's memory, used only where touched.
+# name: (nodes, distances). Each needs at most 2.5 GiB of the host's memory, used only when touched.
 PRESETS = {
     "n1": ("2:1G", None),
     "n2": ("2:768M,2:768M", "10,21;21,10"),
     "n4": ("2:512M,2:512M,2:512M,2:512M",
            "10,16,22,28;16,10,16,22;22,16,10,16;28,22,16,10"),
-    # There is further than back: who reads the table across instead of down goes wrong here.
+    # Distances there and back differ, so a program that confuses rows and columns is detected.
     "n4a": ("2:512M,2:512M,2:512M,2:512M",
             "10,16,22,28;17,10,16,22;23,17,10,16;29,23,17,10"),
     "n8": (",".join(["1:320M"] * 8), None),
-    # Two sockets and a node without cores, as persistent or CXL memory appears.
+    # Two sockets and a node without cores, like persistent or CXL memory.
     "tier": ("2:512M,2:512M,0:1G", "10,21,30;21,10,40;30,40,10"),
 }
 
@@ -58,7 +58,7 @@ def parse_distances(text, count):
 def parse(text, distances=None):
     """The topology of a preset's name or a list of nodes; `distances` replaces the preset's.
 
-    Raises ValueError, whose text names what is legal.
+    Raises ValueError, whose text names the allowed values.
     """
     nodes_text, preset_distances = PRESETS.get(text, (text, None))
     nodes = []
@@ -82,7 +82,7 @@ def qemu_arguments(topology):
     cpus = sum(node.cpus for node in nodes)
     arguments = ["-m", f"{sum(node.mib for node in nodes)}M", "-smp", str(cpus)]
     if len({node.cpus for node in with_cpus}) == 1:
-        # A socket a node, as real machines have it. QEMU has no words for unequal sockets.
+        # One socket per node, as on real machines. QEMU has no syntax for unequal sockets.
         arguments[-1] += f",sockets={len(with_cpus)},cores={with_cpus[0].cpus},threads=1"
 
     first_cpu = 0

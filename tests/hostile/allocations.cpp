@@ -1,4 +1,4 @@
-// Requests that no memory suffices for.
+// Requests for more memory than there is.
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -60,7 +60,7 @@ void negative_size(Scene&) {
     hidden(new int[static_cast<std::size_t>(length)]);
 }
 
-// The blocks are given back when the exception unwinds.
+// The blocks are freed when the exception unwinds the stack.
 void allocate_for_ever(Scene&) {
     std::vector<std::unique_ptr<char[]>> blocks;
     while (always()) {
@@ -87,7 +87,8 @@ void keep_much(Scene& scene) {
     throw 4;
 }
 
-// A program on its own would do without. Here it fails, since another layout might have had the memory.
+// Without numawarp, a program could continue without the memory. Here the event fails, because the
+// allocation might have succeeded with another layout of memory.
 template <class Ask>
 void cope(Scene& scene, Ask&& ask) {
     scene.kept<int>() = ask() == nullptr ? 1 : 2;

@@ -1,4 +1,4 @@
-// Memory that is given back wrongly, and memory that is written to wrongly.
+// Memory that is freed wrongly, and memory that is written wrongly.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -34,7 +34,7 @@ void free_inside(Scene&) {
     std::free(hidden(block + 16));
 }
 
-// What LP 0 has allocated, LP 7 frees, and the other way round.
+// LP 7 frees a block of LP 0, and LP 0 frees a block of LP 7.
 struct Own {
     char* block = static_cast<char*>(std::malloc(48));
 };
@@ -46,7 +46,7 @@ void publish_block(Scene& scene) {
 
 void free_block_of_another(Scene& scene) {
     char* const block = block_of_lp[nw::index(scene.context().self()) == 0 ? 7 : 0];
-    if (block == nullptr) throw 3;  // it has not counted yet: no other way to go wrong
+    if (block == nullptr) throw 3;  // the other LP has not counted yet: fail in another way
     std::free(hidden(block));
 }
 
@@ -129,7 +129,8 @@ void copy_shared_pointer(Scene& scene) {
     hidden(mine->size());
 }
 
-// Of the program, not of setup(): documented as not covered, but nothing may break.
+// Variables of the program, and not memory of setup(). They are documented as not protected, but
+// nothing may break.
 void change_static(Scene&) {
     static volatile long times = 0;
     times = times + 1;

@@ -1,4 +1,4 @@
-// Exceptions that go wrong themselves: while they are thrown, caught, asked or destroyed.
+// Exceptions that cause a fault while they are thrown, caught, queried or destroyed.
 #include <cstdlib>
 #include <exception>
 #include <stdexcept>

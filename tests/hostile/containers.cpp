@@ -1,4 +1,5 @@
-// Containers that are used as their documentation forbids, as a state that never was makes one do.
+// Containers used in ways that their documentation forbids, as happens in a state that the
+// sequential run never has.
 #include <algorithm>
 #include <any>
 #include <deque>
@@ -19,8 +20,8 @@
 namespace hostile {
 namespace {
 
-// The trap for newcomers: objects are entered when they come and erased when they go. In order each
-// is there once; when two versions of it meet in one LP, find() may yield end().
+// A common mistake: objects are inserted when they arrive, and erased when they leave. In order
+// each object is there once. If two versions of it meet in one LP, find() may return end().
 struct Visitors {
     std::map<std::uint64_t, int> by_number;
 };
@@ -30,7 +31,7 @@ void enter_visitor(Scene& scene) { scene.kept<Visitors>().by_number[scene.number
 void erase_what_is_not_found(Scene& scene) {
     auto& visitors = scene.kept<Visitors>().by_number;
     visitors.erase(visitors.find(hidden(std::uint64_t{1000})));
-    // Where that comes back at all, the tree is no tree any more.
+    // If erase() returns at all, the tree is damaged.
     for (std::uint64_t i = 0; i < 100; ++i) visitors[i * 7 % 100] = 2;
     throw 3;
 }
@@ -83,7 +84,7 @@ void erase_end_of_list(Scene& scene) {
     throw 3;
 }
 
-// The node that `here` points to is gone, and its memory is another list's now.
+// The node of `here` is freed, and its memory belongs to the other list.
 void walk_dead_node(Scene& scene) {
     auto& numbers = scene.kept<std::list<int>>();
     numbers.assign({1, 2, 3});

@@ -1,4 +1,4 @@
-// Wrong calls on the Context, and too many of them.
+// Invalid calls of the Context, and very many calls.
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -119,7 +119,8 @@ struct Old {
 
 void keep_context(Scene& scene) { scene.kept<Old>().context = &scene.context(); }
 
-// Another handler's Context lay where this one's does, or the stack is another by now.
+// Does not use the pointer: by now, it may point to the Context of another handler, or into another
+// stack.
 void use_old_context(Scene& scene) {
     if (scene.kept<Old>().context != nullptr) throw std::runtime_error("an old Context");
 }

@@ -1,4 +1,4 @@
-// Ways to end the process, its thread, or to begin others.
+// Ways to end the process or its thread, and ways to start other threads and processes.
 #include <err.h>
 #include <error.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// Exceptions that a handler lets out, or keeps.
+// Exceptions that leave a handler, and exceptions that a handler keeps.
 #include <csetjmp>
 #include <cstdlib>
 #include <deque>
@@ -128,7 +128,7 @@ void jump_within(Scene&) {
     if (setjmp(env) == 0) std::longjmp(env, 1);
 }
 
-// What longjmp is in a program built with _FORTIFY_SOURCE.
+// In a program that is built with _FORTIFY_SOURCE, this function replaces longjmp.
 extern "C" [[noreturn]] void __longjmp_chk(std::jmp_buf env, int value);
 
 [[gnu::noinline]] int leave_behind(std::jmp_buf env) {
@@ -137,7 +137,7 @@ extern "C" [[noreturn]] void __longjmp_chk(std::jmp_buf env, int value);
     return setjmp(env);
 }
 
-// The frame that `env` knows lies beyond the stack's end by now, which the library sees.
+// The frame that `env` refers to is by now beyond the end of the stack. The library detects this.
 void jump_to_dead_frame(Scene&) {
     std::jmp_buf env;
     if (leave_behind(env) == 0) __longjmp_chk(env, 1);

@@ -1,4 +1,5 @@
-// What a handler does to its thread's floating-point environment. None of it may be seen by the next.
+// Changes that a handler makes to its thread's floating-point environment. The next handler must
+// not see them.
 #include <cfenv>
 
 #include <xmmintrin.h>
@@ -55,11 +56,11 @@ void go_backward_and_crash(Scene&) {
     crash();
 }
 
-// The flag makes the machine refuse what is not aligned.
+// This flag makes the processor refuse unaligned accesses.
 [[gnu::noinline]] void read_misaligned(Scene&) {
     volatile char bytes[16] = {};
     asm volatile(
-        "sub $128, %%rsp\n\t"  // what lies below the stack's end may be the compiler's
+        "sub $128, %%rsp\n\t"  // the compiler may use memory below the stack pointer
         "pushfq\n\t"
         "orq $0x40000, (%%rsp)\n\t"
         "popfq\n\t"

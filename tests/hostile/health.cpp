@@ -14,7 +14,8 @@ std::uint64_t bits_of(double value) {
     return bits;
 }
 
-// Rounding, numbers below the smallest normal one, no trap at a division by zero.
+// Checks the rounding mode, numbers below the smallest normal one, and that a division by zero does
+// not trap.
 std::uint64_t look_at_doubles() {
     volatile double one = 1;
     volatile double three = -3;
@@ -26,12 +27,12 @@ std::uint64_t look_at_doubles() {
     return word;
 }
 
-// The x87: its rounding, its precision, and that its eight registers are free.
+// Checks the rounding and precision of the x87, and that its eight registers are free.
 std::uint64_t look_at_long_doubles() {
     volatile long double one = 1;
     volatile long double seven = 7;
     long double sum = 0;
-    // As deep as the stack goes.
+    // Fills all eight registers.
     asm volatile(
         "fld1; fld1; fld1; fld1; fld1; fld1; fld1; fld1\n\t"
         "faddp; faddp; faddp; faddp; faddp; faddp; faddp"

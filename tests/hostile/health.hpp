@@ -1,5 +1,5 @@
-// What one handler may leave behind on its thread for the next, as a word: the same wherever nothing
-// was left. It goes into the digest.
+// A hash of the thread's state that one handler may leave behind for the next. It is the same
+// wherever nothing was left. It goes into the digest.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What goes wrong elsewhere than in on_event: all but can_end in order only.
+// Faults in hooks other than on_event. Except for can_end, they happen in order only.
 #include <cstdlib>
 #include <stdexcept>
 
@@ -39,7 +39,7 @@ constexpr Kind table[] = {
     NW_HOOK(on_start),    NW_ENDLESS_HOOK(on_start),
     NW_HOOK(on_end),      NW_ENDLESS_HOOK(on_end),
     NW_HOOK(constructor), NW_ENDLESS_HOOK(constructor),
-    // What a destructor throws goes nowhere.
+    // An exception that leaves a destructor ends in std::terminate().
     NW_HOOK_THAT_SAYS(destructor, "SIGABRT"), NW_ENDLESS_HOOK(destructor),
     NW_HOOK(setup),       NW_ENDLESS_HOOK(setup),
     NW_HOOK(finished),    NW_ENDLESS_HOOK(finished),

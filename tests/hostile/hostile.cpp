@@ -1,13 +1,13 @@
-// Goal: whatever a handler does when its events came in the wrong order, it is as if it had never been;
-// whatever it does in order ends the run with one line, the same on every engine. hostile.py runs this
-// model and says what each kind must come to.
+// Goal: anything that a handler does when its events came in the wrong order has no effect.
+// Anything that it does in order ends the run with one line, the same on every engine. hostile.py
+// runs this model and contains the required outcome of each kind.
 //
-// Method: eight LPs count together. At each whole time one of them sends the next number to LP 0 and
-// LP 7, which check that no number is missing. In order none ever is; a worker that runs ahead of the
-// others sees a gap, and then its LP misbehaves (--when out-of-order). With --when in-order LP 7 does so
-// at number 50, and nobody else.
+// Method: eight LPs count together. At each whole time one of them sends the next number to LP 0
+// and LP 7, which check that no number is missing. In order no number is missing. If a worker runs
+// ahead of the others, its LP sees a gap, and then misbehaves (--when out-of-order). With --when
+// in-order, LP 7 misbehaves at number 50, and no other LP does.
 //
-// Written against the public door only, like a user's model.
+// The model uses only the public interface, like a user's model.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -30,7 +30,7 @@ constexpr nw::EventType tick = 0, count = 1, echo = 2;
 const Kind* chosen = nullptr;
 bool in_order = false;
 
-// Not undone with the events: how often it really was done, in this process.
+// Number of times that the misbehavior happened in this process. It is not rolled back.
 std::atomic<int> times_done = 0;
 
 bool is_chosen(Hook hook) { return chosen->hook == hook; }
@@ -49,10 +49,10 @@ std::vector<const Kind*> all_kinds() {
     return kinds;
 }
 
-// All that changes and is not a kind's own.
+// The state of an LP, except the objects that kinds keep.
 struct State {
-    std::uint64_t seen = 0;  // events counted
-    std::uint64_t sum = 0;   // of all that was counted and of the thread's health
+    std::uint64_t seen = 0;  // number of counted events
+    std::uint64_t sum = 0;   // hash of the counted numbers and of the thread's health
     bool is_wrong = false;   // a number was missing
 };
 
@@ -106,7 +106,7 @@ class Process final : public nw::PlainStateProcess<State> {
 
   private:
     void count_one(nw::Context& context, std::uint64_t number) {
-        // What was done before it goes wrong must be undone like everything else.
+        // Changes that were made before the fault must be undone, too.
         ++state.seen;
         state.sum = state.sum * 31 + number + health();
         const bool has_gap = number != state.seen;
@@ -191,7 +191,7 @@ const char* name_of(Hook hook) {
     return names[static_cast<std::size_t>(hook)];
 }
 
-// One kind a line, with tabs between: what the driver must know, and the sentence.
+// Prints one kind per line, for the driver. Tabs separate the fields.
 void list_kinds() {
     for (const Kind* kind : all_kinds()) {
         std::string traits;

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Whatever a handler does: out of order it is undone, and the run ends with the sequential digest; in
-order the run ends with the same single line on every engine. No run hangs, none takes more memory than
-its cap. The kinds of misbehaviour are those of the program `hostile` (hostile.cpp).
+"""Checks the outcome of everything that a handler may do. Out of order, it is undone, and the run
+ends with the sequential digest. In order, the run ends with the same single line on every engine.
+No run hangs, and no run uses more memory than its cap. The kinds of misbehavior are those of the
+program `hostile` (hostile.cpp).
 
-usage: hostile.py FOLDER-OF-PROGRAMS [--only PATTERN] [--ranks SHARE] [--every-engine] [--seed N] [--not-yet]
+usage: hostile.py FOLDER-OF-PROGRAMS [--only PATTERN] [--ranks SHARE] [--every-engine] [--seed N]
+                  [--not-yet]
 
-  --only PATTERN    kinds whose name matches, as "loop-*"
-  --ranks SHARE     on two ranks run so many of the kinds, drawn by the seed (default 0.1 times NUMAWARP_EFFORT;
-                    1: all)
-  --every-engine    each kind with each rollback on each number of workers, and not on one that is drawn
-  --seed N          of these draws; NUMAWARP_FIRST_SEED, or a new one each day, if it is not given
-  --not-yet         run the kinds of not_yet.py, and nothing else, and say which come to what they must
+  --only PATTERN    kinds whose name matches, for example "loop-*"
+  --ranks SHARE     share of the kinds that also run on two ranks, drawn with the seed
+                    (default: 0.1 times NUMAWARP_EFFORT; 1: all)
+  --every-engine    run each kind with each rollback method on each number of workers, instead of
+                    drawing one of these combinations
+  --seed N          seed of these draws; default: NUMAWARP_FIRST_SEED, or else a new seed each day
+  --not-yet         run only the kinds of not_yet.py, and print which have the required outcome now
 """
 
 import argparse
@@ -35,14 +38,15 @@ from not_yet import NOT_YET
 
 SECONDS_MAX = 60
 CAP_MIB = 256
-# The promise is 5 %, and what lies outside of the cap when it is measured: a page here and there.
+# numawarp promises at most 5 % more than the cap. 1 % is for single pages that are outside of the
+# cap when it is measured.
 RESIDENT_MAX_KIB = CAP_MIB * 1024 * 1.06
 ATTEMPTS = 12
 LAUNCHER_CRASHES_MAX = 2
 SLOWEST_SHOWN = 10
 
-# Groups of one LP, and a window that lets workers run ahead by ten numbers: disorder is likely, and
-# what one worker spoils does not keep the others busy for seconds.
+# Groups of one LP, and a window in which workers run ahead by ten numbers: events out of order are
+# likely, and the damage that one worker causes does not occupy the others for seconds.
 COMMON = ["--quiet", "--pin", "off", "--memory-cap", f"{CAP_MIB}M", "--lps-per-group", "1",
           "--rebind", "off"]
 ENGINES = {
@@ -70,7 +74,8 @@ class Kind:
 
     @property
     def seconds_max(self):
-        """After which a handler that is certain is given up: soon, if it never returns anyway."""
+        """The time after which the handler of an irrevocable event is ended: short if it never
+        returns."""
         return 0.3 if "dear" in self.traits and not self.says else 5
 
     def whens(self):
@@ -80,16 +85,17 @@ class Kind:
             yield "in-order"
 
     def engines(self, when, on_ranks, drawn):
-        """(engine, rollback). With `drawn`, a number, one of those that run out of order."""
+        """Yields (engine, rollback). If `drawn` is a number, it selects one combination out of
+        those that execute events out of order."""
         yield "sequential", None
-        # On which nothing comes out of order.
+        # On this engine, no event comes out of order.
         if when == "in-order" and self.hook != "can_end":
             yield "conservative", None
         rollbacks = ["snapshot"] if "keeps_heap" in self.traits else ["snapshot", "copy"]
         own = sum(map(ord, self.name))
         optimistic = [(engine, rollback) for engine in ["2 workers", "4 workers"] for rollback in rollbacks]
         yield from optimistic if drawn is None else [optimistic[(drawn + own) % len(optimistic)]]
-        # Where a run takes much longer: one of them.
+        # Runs on two ranks take much longer: one rollback method only.
         if on_ranks and "one_process" not in self.traits:
             yield "2 ranks", rollbacks[own % len(rollbacks)]
 
@@ -106,13 +112,14 @@ class Ended:
 
     @property
     def ours(self):
-        """What we said on standard error; on several ranks it names the rank."""
+        """The lines that numawarp printed on standard error, without the rank that it names on
+        several ranks."""
         return [re.sub(r"^numawarp: rank \d+: ", "numawarp: ", line)
                 for line in self.stderr.split("\n") if line.startswith("numawarp: ")]
 
     @property
     def done(self):
-        """How often the misbehaviour happened, as the first rank knows."""
+        """The number of times that the misbehavior happened on the first rank."""
         found = re.search(r"^done (\d+) times$", self.stdout, re.MULTILINE)
         return int(found[1]) if found else 0
 
@@ -129,7 +136,8 @@ class Verdict:
 
 
 class Runner:
-    """Runs the program, each time in a folder of its own and for so many seconds at most."""
+    """Runs the program, each time in a new folder and for SECONDS_MAX at most (ranks: twice as
+    long)."""
 
     def __init__(self, program, work):
         self.program = program
@@ -148,11 +156,12 @@ class Runner:
                    "--stats", "stats.json"]
         if rollback:
             command += ["--rollback", rollback]
-        # Rows must come to the same whether they are written or not.
+        # The outcome must be the same whether rows are written or not.
         if "writes_rows" in kind.traits and engine != "conservative":
             command += ["--output", "rows"]
         ended = self.wait(list(map(str, command)), folder)
-        # Open MPI 4.1's launcher now and then crashes itself while it prints that a rank has called MPI_Abort().
+        # Open MPI 4.1's launcher sometimes crashes itself while it prints that a rank has called
+        # MPI_Abort().
         if engine == "2 ranks" and ended.exit_code == -signal.SIGSEGV and "ORTE_ERROR_LOG" in ended.stderr:
             with self.lock:
                 self.launcher_crashes += 1
@@ -172,14 +181,14 @@ class Runner:
             hung.set()
             os.killpg(process.pid, signal.SIGKILL)
 
-        # The launcher of several ranks takes some seconds of its own where others compute.
+        # The launcher of several ranks itself takes some seconds if other programs use the cores.
         timer = threading.Timer(SECONDS_MAX * (2 if command[0] == "mpirun" else 1), end_it)
         timer.start()
         _, status, usage = os.wait4(process.pid, 0)
         timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         try:
-            os.killpg(process.pid, signal.SIGKILL)  # what it started and left behind
+            os.killpg(process.pid, signal.SIGKILL)  # processes that it started and left behind
         except ProcessLookupError:
             pass
         stats = {}
@@ -194,7 +203,7 @@ class Runner:
 
 
 def judge_any(ended):
-    """What no run may do."""
+    """Yields faults that no run may have."""
     if ended.exit_code is None:
         yield f"hung for {ended.seconds:.0f} s"
     elif ended.resident_kib > RESIDENT_MAX_KIB:
@@ -202,14 +211,15 @@ def judge_any(ended):
 
 
 def judge_failure(kind, ended):
-    """In order: one line, of the right event, with the right words."""
+    """In order, the run must end with one line, which names the right event and contains the right
+    text."""
     codes = (2, 3) if kind.hook in ("setup", "constructor", "finished") else (3,)
     if ended.exit_code not in codes:
         yield f"exit code {ended.exit_code}, not 3"
     if len(ended.ours) != 1:
         yield f"{len(ended.ours)} lines of ours"
         return
-    # What a destructor throws goes nowhere: the library says so.
+    # If an exception leaves a destructor, the library prints a line, too.
     if "talks" not in kind.traits and kind.hook != "destructor" and "mpirun" not in ended.command[0] \
             and ended.stderr != ended.stderr.split("\n")[0] + "\n":
         yield "more than one line on standard error"
@@ -278,7 +288,7 @@ def judge(kind, when, runner, on_ranks, drawn):
             expected = when == "in-order" or rollback is not None
             if engine == "sequential" and when == "out-of-order" and done:
                 verdict.wrong.append((f"{engine}: misbehaved in order", ended))
-            # How far threads drift apart is the machine's affair.
+            # How far threads drift apart depends on the machine.
             if not expected or (done or engine == "2 ranks") and (
                     failed or when == "in-order" or not kind.must_fail):
                 break

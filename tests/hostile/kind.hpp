@@ -1,5 +1,6 @@
-// A kind of misbehaviour: a name, one sentence, and a function that does it. hostile.cpp has a handler
-// call it, in order or out of order; the kinds stand in files by theme, each with one table.
+// A kind of misbehavior: a name, one sentence, and a function that does it. hostile.cpp makes a
+// handler call the function, in order or out of order. The kinds are in files by theme, each with
+// one table.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace hostile {
 
-// Who calls the function. All but on_event and can_end see final events only, or none at all: kinds
-// of these hooks can only be had in order.
+// The hook that calls the function. All hooks except on_event and can_end get final events only, or
+// none at all, so that kinds of these hooks happen in order only.
 enum class Hook : std::uint8_t {
     on_event,
     can_end,
@@ -27,31 +28,34 @@ enum class Hook : std::uint8_t {
     finished,
 };
 
-// What the driver must know of a kind besides, as bits.
+// Properties of a kind that the driver (hostile.py) needs, as bits.
 enum Trait : unsigned {
-    // Something that an LP's members point to changes: copy does not bring that back.
+    // It changes something that an LP's members point to: rollback method `copy` does not restore
+    // that.
     keeps_heap = 1,
-    // A library prints words of its own when it ends the program.
+    // A library prints its own text when it ends the program.
     talks = 2,
-    // Each time takes long: out of order it is done a few times, and not whenever a number is missing.
+    // Each time takes long: out of order it is done three times per process, and not whenever a
+    // number is missing.
     dear = 4,
-    // In order it does nothing that the engine could see, or nothing that is alike each time: it is
-    // run out of order only.
+    // In order it has no effect that the engine could detect, or an effect that differs each time.
+    // It runs out of order only.
     only_out_of_order = 8,
     // Writes output rows.
     writes_rows = 16,
-    // What it leaves lies outside of its LP: in order the run ends with one line, or goes on and a notice
-    // names it, as the next event to meet it decides. Out of order an event that is executed again in
-    // coasting may meet it: the run ends with one line.
+    // It leaves something outside of its LP. In order, the run ends with one line, or it continues
+    // and a notice names what was left: this depends on the next event that meets it. Out of order,
+    // an event that is executed again in coasting may meet it: then the run ends with one line.
     leaves_behind = 32,
-    // Needs both LPs that count, 0 and 7: it is not run on two ranks, where each has one.
+    // It needs both LPs that count, 0 and 7. It does not run on two ranks, where each rank has one
+    // of them.
     one_process = 64,
-    // Out of order it writes to memory of other LPs, which nothing hinders it to do: the run may come to
-    // anything but a hang, an end without a line or more memory than it may have.
+    // Out of order it writes to memory of other LPs, which nothing prevents. The run may have any
+    // outcome except a hang, an end without a line, or more memory than the cap.
     hurts_others = 128,
 };
 
-// Memory that setup() makes and that handlers may only read.
+// Memory that setup() allocates. Handlers may only read it.
 struct SetUpData {
     std::vector<int> numbers{1, 2, 3, 4, 5, 6, 7, 8};
     std::map<int, std::string> names{{1, "one"}, {2, "two"}};
@@ -60,17 +64,17 @@ struct SetUpData {
     char* text = nullptr;  // 64 bytes from malloc
 };
 
-// What a kind's function has at hand.
+// The data that a kind's function can use.
 class Scene {
   public:
     Scene(nw::Context* context, const SetUpData& data, std::shared_ptr<void>& kept,
           std::uint64_t number, bool in_order) noexcept
         : data(data), number(number), in_order(in_order), context_(context), kept_(kept) {}
 
-    // Not in on_commit, can_end, constructors and destructors.
+    // Requires: the hook is on_event, on_start or on_end.
     nw::Context& context() const noexcept { return *context_; }
 
-    // An object of the kind's own in the LP's heap, that stays from event to event.
+    // The kind's own object in the LP's heap, which stays from event to event.
     template <class T>
     T& kept() const {
         if (!kept_) kept_ = std::make_shared<T>();
@@ -78,8 +82,8 @@ class Scene {
     }
 
     const SetUpData& data;
-    const std::uint64_t number;  // how many events the LP has counted, with this one
-    const bool in_order;         // the event is executed in order, or will be once more
+    const std::uint64_t number;  // number of events that the LP has counted, with this one
+    const bool in_order;         // the run has --when in-order
 
   private:
     nw::Context* context_;
@@ -89,12 +93,13 @@ class Scene {
 struct Kind {
     const char* name;
     const char* sentence;
-    // In order: a part of the one line with which the run ends; null: the run goes on to its end.
+    // In order: a part of the line with which the run ends. Null: the run continues to its end.
     const char* says;
     void (*act)(Scene&);
     unsigned traits = 0;
     Hook hook = Hook::on_event;
-    // What LPs do at every event that they count, before that: correct, and made ready to go wrong.
+    // LPs call this at every event that they count, before `act`. It is correct, and prepares the
+    // fault.
     void (*each)(Scene&) = nullptr;
 };
 
@@ -113,7 +118,7 @@ std::span<const Kind> libraries();
 std::span<const Kind> context_calls();
 std::span<const Kind> hooks();
 
-// The same value, of which the compiler knows nothing.
+// Returns `value`. The compiler cannot deduce anything about the result.
 template <class T>
 [[gnu::noinline]] T hidden(T value) {
     asm volatile("" : "+r"(value) : : "memory");
@@ -122,7 +127,7 @@ template <class T>
 
 inline bool always() { return hidden(1) != 0; }
 
-// The commonest way to go wrong.
+// The most common fault.
 [[gnu::noinline]] inline void crash() { *hidden<volatile int*>(nullptr) = 1; }
 
 }  // namespace hostile

@@ -1,4 +1,4 @@
-// Parts of the language and of its library that keep something behind the writer's back.
+// Parts of the language and its library that keep state without being asked to.
 #include <coroutine>
 #include <functional>
 #include <memory>
@@ -15,9 +15,10 @@
 namespace hostile {
 namespace {
 
-// --- Statics that are initialised when they are first met ------------------------------------------
+// --- Statics that are initialized at their first use ---------------------------------------------
 
-// Out of order it goes well the next time; in order that would be a state that is not rolled back.
+// Out of order, the fault happens only at the first call. In order, it happens at every call,
+// because the static variable is not rolled back.
 bool goes_wrong(const Scene& scene) {
     static volatile bool is_first = true;
     const bool was_first = is_first;
@@ -69,7 +70,7 @@ void call_once_throws(Scene& scene) {
     });
 }
 
-// --- Thread-locals ---------------------------------------------------------------------------------
+// --- Thread-locals -------------------------------------------------------------------------------
 
 struct Scratch {
     std::vector<std::uint64_t> words;
@@ -93,9 +94,9 @@ void thread_local_that_throws(Scene&) {
     hidden(text.size());
 }
 
-// --- Coroutines --------------------------------------------------------------------------------------
+// --- Coroutines ----------------------------------------------------------------------------------
 
-// A coroutine that counts; its frame lies in the LP's heap.
+// A coroutine that counts. The frame is in the LP's heap.
 class Counting {
   public:
     struct promise_type {
@@ -168,7 +169,7 @@ void resume_nothing(Scene&) {
     nothing.resume();
 }
 
-// --- Others ----------------------------------------------------------------------------------------
+// --- Others --------------------------------------------------------------------------------------
 
 struct Base {
     virtual ~Base() = default;
@@ -239,7 +240,8 @@ constexpr Kind table[] = {
     {"static-of-memory", "initialises a static that owns memory", nullptr, static_of_memory},
     {"static-of-memory-crash", "initialises a static that owns memory, and crashes", "SIGSEGV",
      static_of_memory_and_crash},
-    // The flag then stays as if the call went on: who calls next waits, and is interrupted.
+    // After the crash, the flag still marks a call in progress: the next caller waits, and is
+    // interrupted.
     {"call-once-crashes", "crashes in std::call_once", "SIGSEGV", call_once_crashes,
      dear | only_out_of_order},
     {"call-once-throws", "throws in std::call_once", "the first call threw", call_once_throws},

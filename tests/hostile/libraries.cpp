@@ -1,5 +1,5 @@
-// Libraries that build state of their own when they are first used, inside a handler that is undone
-// later. Each is used by every LP at every event, and out of order once more.
+// Libraries that build internal state at their first use, in a handler that is undone later. Every
+// LP uses each library at every event, and once more out of order.
 #include <dlfcn.h>
 #include <grp.h>
 #include <iconv.h>
@@ -188,7 +188,7 @@ void sort_much() {
                [](const void* a, const void* b) { return std::memcmp(a, b, 8); });
 }
 
-// --- Across events -----------------------------------------------------------------------------------
+// --- Across events -------------------------------------------------------------------------------
 
 struct File {
     std::FILE* file = nullptr;

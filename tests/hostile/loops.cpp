@@ -68,7 +68,7 @@ void format(Scene&) {
     }
 }
 
-// Not to standard output: a pipe's reader may be slow.
+// Does not print to standard output, because the reader of a pipe may be slow.
 void print(Scene&) {
     std::FILE* const sink = std::fopen("/dev/null", "w");
     while (always()) std::fprintf(sink, "line\n");

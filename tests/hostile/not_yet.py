@@ -1,5 +1,5 @@
-"""Kinds, or `kind when`, that do not come to what they must yet, by why. The one list of them: it is to
-be empty."""
+"""Kinds, or `kind when`, that do not have the required outcome yet, by reason. There is no other
+list of them. It should be empty."""
 
 WHY: dict[str, list[str]] = {}
 NOT_YET = {name for names in WHY.values() for name in names}

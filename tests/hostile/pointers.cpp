@@ -1,4 +1,4 @@
-// Bad addresses, bad instructions, no stack.
+// Bad addresses, bad instructions, stack overflow.
 #include <alloca.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -102,7 +102,7 @@ void recurse_through_function(Scene&) {
     hidden(self(0));
 }
 
-// Page by page, as compilers have it done: a step that is larger than the guard would miss it.
+// Takes the stack page by page, as compilers do: a larger step could miss the guard page.
 [[gnu::noinline]] void take_stack(std::size_t bytes) {
     for (std::size_t taken = 0; taken < bytes; taken += 4096) {
         auto* const page = static_cast<volatile char*>(alloca(4096));
@@ -156,7 +156,7 @@ void print_from_nowhere(Scene&) {
     hidden(&line[0]);
 }
 
-// Many an LP is of this kind: it reads what it has not written.
+// Many models do this: they read memory that they have not written.
 void read_uninitialised(Scene&) {
     auto* const numbers = new std::uint32_t[1000];
     std::uint32_t sum = 0;

@@ -1,4 +1,5 @@
-// Signals that a handler sends to its own process or thread, and signal dispositions that it changes.
+// Signals that a handler sends to its own process or thread, and signal dispositions that it
+// changes.
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -19,7 +20,8 @@ void raise_signal(Scene&) {
 template <int number>
 void kill_itself(Scene&) {
     ::kill(::getpid(), number);
-    // Whoever of the process's threads gets it: here is where it was sent.
+    // Any thread of the process may receive the signal. Meanwhile, the thread that sent it waits
+    // here.
     for (int i = 0; i < 1000; ++i) ::usleep(1);
 }
 

@@ -1,12 +1,13 @@
 #!/bin/bash
-# One host of hosts.py: called in new network, name, IPC and mount namespaces, it furnishes them, says
-# "ready", and lives until its standard input ends. Whatever then still runs on the host goes with it,
+# One host of hosts.py. Called in new network, name, IPC and mount namespaces, it sets them up,
+# prints "ready", and lives until its standard input ends. Then it ends all processes on the host,
 # so that nothing is left behind even if the test was killed.
 #
 # usage: host.sh NAME HOSTS-FILE SHARED-FOLDER...
 #
-# The host has its own /tmp and /dev/shm, but sees the shared folders where they are, as a cluster's
-# nodes do. /tmp is covered by an empty one; folders in it are held open meanwhile and put back.
+# The host has its own /tmp and /dev/shm, and sees the shared folders under their usual paths, like
+# the nodes of a cluster. An empty /tmp is mounted over the machine's /tmp; shared folders below
+# /tmp are kept open during this and mounted again.
 set -euo pipefail
 
 name=$1 hosts_file=$2
@@ -34,12 +35,13 @@ done
 echo ready
 cat >/dev/null
 
-# All but this one in its network, until none is found: processes start others.
+# Kills all other processes in this network namespace, until none is found: processes may start
+# others.
 mine=$(readlink /proc/self/ns/net)
 found=1
 while ((found)); do
     found=0
-    # Without the brackets, which would be a pattern's.
+    # Without the brackets, which have a meaning in patterns.
     for link in $(find /proc/[0-9]*/ns/net -lname "${mine//[\[\]]/?}"); do
         process=${link#/proc/}
         process=${process%%/*}

@@ -1,13 +1,14 @@
-"""Several hosts on one machine: each a set of namespaces with its own network card, name, /tmp and
-shared memory, joined by a switch of ours (switch.cpp) whose links can be made slow, lossy or cut.
-MPI's ranks on them talk TCP, as on a cluster. Up in a second; needs root.
+"""Several simulated hosts on one machine. Each is a set of namespaces with its own network card,
+name, /tmp and shared memory. A switch (switch.cpp), whose links can be slow, lossy or cut, connects
+them. MPI ranks on the hosts communicate by TCP, as on a cluster. The hosts start within a second;
+they need root.
 
     with Hosts(3, bin_folder, shared=[work_folder]) as hosts:
         hosts.run("n2", "uname", "-n")
         hosts.cut("n2")
 
-What differs from real hosts: the cores are the same for all, so whoever binds to cores must not, and
-one /proc, so that a test sees every process and can stop or kill it by its number."""
+Differences from real hosts: all hosts share the cores, so ranks must not be bound to cores; and
+they share one /proc, so a test sees every process and can stop or kill it by its number."""
 
 import os
 import shutil
@@ -16,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Of a model: each host believes that it has the cores for itself.
+# Options of a model for shared cores: each host would bind its workers as if it had all cores.
 SHARED_CORES = ["--workers", 1, "--pin", "off"]
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "mpi"))
@@ -38,7 +39,7 @@ def need_hosts():
 
 
 class BroughtUp:
-    """Something with _up() that __exit__() takes down, also when it came up half way only."""
+    """A base class with _up(); __exit__() undoes it, also if _up() failed half way."""
 
     def __enter__(self):
         try:
@@ -50,7 +51,7 @@ class BroughtUp:
 
 
 class Hosts(BroughtUp):
-    """Hosts n1, n2, ... with addresses 10.77.0.1, 10.77.0.2, ..., up while the `with` block runs."""
+    """Hosts n1, n2, ... with addresses 10.77.0.1, 10.77.0.2, ..., up during the `with` block."""
 
     def __init__(self, count, bin_folder, shared=()):
         self.names = [f"n{i}" for i in range(1, count + 1)]
@@ -90,8 +91,8 @@ class Hosts(BroughtUp):
                      f"ip address add {self.address(name)}/24 dev eth0")
 
     def _helper(self, *command):
-        """A process that ends when its standard input does. In a session of its own, or Ctrl-C would
-        end it before those who need it."""
+        """A process that ends when its standard input ends. It has its own session, because Ctrl-C
+        would otherwise end it before the processes that need it."""
         return subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE, text=True, start_new_session=True)
 
@@ -106,9 +107,9 @@ class Hosts(BroughtUp):
         self._expect(self._switch, "ok")
 
     def environment(self):
-        """For an mpirun on one of the hosts: as many ranks as there are hosts are one on each.
-        Unbound, since each host believes that it has all cores, and the first rank of each would be
-        on core 0; and giving its core away when it waits."""
+        """The environment for an mpirun on one of the hosts: with one rank per host, each host gets
+        one rank. Ranks are not bound, because otherwise the first rank of every host would be bound
+        to core 0; and ranks yield their core while they wait."""
         hostfile = self.folder / "hostfile"
         hostfile.write_text("".join(f"{name} slots=1\n" for name in self.names))
         return {**MPI_ENVIRONMENT, "NUMAWARP_HOSTS": str(self.folder),
@@ -117,33 +118,34 @@ class Hosts(BroughtUp):
                 "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
     def helpers(self):
-        """The processes that are the hosts and the switch."""
+        """The processes of the hosts and of the switch."""
         return [*self._processes.values(), *([self._switch] if self._switch else [])]
 
     def address(self, name):
         return f"10.77.0.{self.names.index(name) + 1}"
 
     def on(self, name, *command, folder="/"):
-        """The words that run a command on a host, in a folder of its own or a shared one."""
+        """The words that run a command on a host, in one of the host's folders or in a shared
+        folder."""
         return ["nsenter", "--target", str(self._processes[name].pid), "--net", "--uts", "--ipc",
                 "--mount", "--", "env", f"--chdir={folder}", *map(str, command)]
 
     def run(self, name, *command, timeout=60):
-        """What a command that must end well prints."""
+        """The output of a command that must succeed."""
         return subprocess.run(self.on(name, *command), check=True, text=True, timeout=timeout,
                               stdout=subprocess.PIPE).stdout
 
     def switch_off(self, name):
-        """The host and all that runs on it are gone for good."""
+        """Ends the host and all its processes permanently."""
         self._processes[name].stdin.close()
         self._processes[name].wait()
 
     def set_links(self, delay_ms=0, loss=0):
-        """Of all links, for each frame: its time on the way, and the probability that it is lost."""
+        """Sets the delay of each frame and the probability that it is lost, for all links."""
         self._order(f"links {round(delay_ms * 1000)} {loss}")
 
     def cut(self, name):
-        """The host's frames get lost, both ways."""
+        """All frames from and to the host are lost from now on."""
         self._order(f"cut {self.names.index(name) + 1}")
 
     def heal(self, name):
@@ -151,7 +153,7 @@ class Hosts(BroughtUp):
 
 
 class HostRanks(Ranks):
-    """The programs of one build, under mpirun over hosts, one rank on each."""
+    """The programs of one build, under mpirun on the hosts, one rank on each."""
 
     def __init__(self, hosts=3):
         need_hosts()

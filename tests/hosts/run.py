@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs a command on the first of several hosts n1, n2, ... that are all on this machine, where
-`mpirun -np 3` starts one rank on each. All hosts see the current folder, the programs and this tree;
-/tmp, /dev/shm, network and name are each host's own. Needs root.
+"""Runs a command on the first of several simulated hosts n1, n2, ... on this machine, where `mpirun
+-np 3` starts one rank on each. All hosts see the current folder, the programs and this tree; each
+host has its own /tmp, /dev/shm, network and name. Needs root.
 
     sudo tests/hosts/run.py -- mpirun -np 3 build/bin/phold --pin off
     sudo tests/hosts/run.py --delay-ms 2 --loss 0.01 -- mpirun -np 3 build/bin/phold --pin off
     sudo tests/hosts/run.py --slurm -- srun -n 3 --mpi=pmix build/bin/phold --pin off
 
---pin off: each host believes that it has this machine's cores for itself."""
+--pin off is needed because the hosts share the cores of this machine."""
 
 import argparse
 import contextlib

@@ -3,12 +3,12 @@
     with Hosts(3, ...) as hosts, Slurm(hosts) as slurm:
         slurm.start(folder, "srun", "-n", 3, ...)
 
-It binds nothing, since the cores are the same for all hosts. In tests/guest it runs on the one host that
-the guest is, with nodes and binding.
+SLURM binds nothing here, because all hosts share the cores. In tests/guest it runs on one host, the
+guest, with nodes and binding.
 
-Each host has a /tmp, /dev/shm and name of its own: several SLURM daemons under one host name would share
-the folders of PMIx and break it. Its settings are the smallest that work in a container: no cgroups, no
-accounting, everything as root."""
+Each host has its own /tmp, /dev/shm and name: several SLURM daemons under one host name would share
+the folders of PMIx and break it. The settings are the smallest that work in a container: no
+cgroups, no accounting, everything as root."""
 
 import os
 import shutil
@@ -53,7 +53,7 @@ PartitionName=all Nodes=ALL Default=YES State=UP PriorityTier=1 GraceTime=20
 PartitionName=urgent Nodes=ALL State=UP PriorityTier=2
 """
 
-# It looks for cgroups even if nothing uses them.
+# SLURM reads this file even if nothing uses cgroups.
 CGROUP_CONFIGURATION = """\
 CgroupPlugin=autodetect
 IgnoreSystemd=yes
@@ -68,11 +68,11 @@ def need_slurm():
 
 
 class Slurm(BroughtUp):
-    """SLURM with all hosts idle, up while the `with` block runs.
+    """SLURM with all hosts idle, up during the `with` block.
 
-    hosts: `names`, a `folder`, and on() and address() as Hosts has them.
-    machine: what each looks like, in the words of slurm.conf.
-    node_timeout: seconds of silence after which a host is taken for dead.
+    hosts: has `names`, a `folder`, and on() and address() like Hosts.
+    machine: the description of each host, in the syntax of slurm.conf.
+    node_timeout: seconds of silence after which SLURM considers a host dead.
     """
 
     def __init__(self, hosts, machine="CPUs=2 CoresPerSocket=2", task_plugin="task/none", node_timeout=300):
@@ -84,7 +84,7 @@ class Slurm(BroughtUp):
         self._daemons = []
 
     def environment(self):
-        """For a command on one of the hosts that speaks to SLURM."""
+        """The environment for a command on one of the hosts that uses SLURM."""
         return {**MPI_ENVIRONMENT, "SLURM_CONF": str(self._folder / "slurm.conf")}
 
     def __exit__(self, *_):
@@ -114,13 +114,14 @@ class Slurm(BroughtUp):
             time.sleep(0.1)
 
     def _start_munge(self):
-        """SLURM's daemons trust each other by its key: one of our own, for this test alone."""
+        """Starts munge with a key for this test alone: SLURM's daemons authenticate each other by
+        it."""
         folder = self._folder / "munge"
         folder.mkdir(mode=0o755)
         key = folder / "key"
         key.write_bytes(os.urandom(MUNGE_KEY_BYTES))
         key.chmod(0o400)
-        # On the first host, too, so that it goes away with it.
+        # On the first host, so that it ends with the host.
         self._daemon(self._hosts.names[0], "munged", "--foreground", "--force",
                      f"--key-file={key}", f"--socket={folder}/socket",
                      f"--pid-file={folder}/pid", f"--log-file={folder}/log",
@@ -144,18 +145,19 @@ class Slurm(BroughtUp):
                        if path.suffix in (".out", ".log"))
 
     def run(self, folder, *command):
-        """What a command on the first host that must end well says, such as sbatch."""
+        """The output of a command on the first host that must succeed, for example sbatch."""
         return subprocess.run(self._hosts.on(self._hosts.names[0], *command, folder=folder),
                               env=self.environment(), check=True, text=True, timeout=60,
                               stdout=subprocess.PIPE).stdout.strip()
 
     def job(self, number):
-        """{field: value} of a job, as JobState, that SLURM knows or has known a moment ago."""
+        """{field: value} of a job, for example JobState. SLURM must know the job, which may be over
+        since a moment ago."""
         shown = self.run("/", "scontrol", "--oneliner", "show", "job", number)
         return dict(word.partition("=")[::2] for word in shown.splitlines()[0].split())
 
     def wait_for_job(self, number, *states, timeout=120):
-        """The job as it is when it is in one of these states, or over."""
+        """Waits until the job is in one of these states or over, and returns the job."""
         deadline = time.monotonic() + timeout
         while (job := self.job(number))["JobState"] not in (*states, *OVER):
             if time.monotonic() > deadline:

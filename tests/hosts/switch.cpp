@@ -1,17 +1,18 @@
-// The network between the hosts of hosts.py: an Ethernet switch as a program, whose links can be slow,
-// lose frames or be cut. The kernel's own means for that (tc netem) are a module that many machines
-// do not have; TAP devices they have.
+// The network between the hosts of hosts.py: an Ethernet switch as a program, whose links can be
+// slow, lose frames or be cut. It uses TAP devices, because many machines lack the kernel module
+// for slow and lossy links (tc netem).
 //
-//     switch PID...    makes eth0 in the network namespace of each process, then says "ready"
+//     switch PID...    creates eth0 in the network namespace of each process, then prints "ready"
 //
-// Host number i, from 1, must give its eth0 the address 02:00:00:00:00:<i>; so the switch has nothing
-// to learn. It then takes orders from standard input, one a line, and answers each with "ok":
+// Host number i, counted from 1, must give its eth0 the address 02:00:00:00:00:<i>, so that the
+// switch need not learn addresses. The switch then reads orders from standard input, one per line,
+// and answers each with "ok":
 //
-//     links DELAY_US LOSS    of every frame: microseconds on the way, probability to be lost
-//     cut HOST               its frames get lost, both ways
-//     heal HOST
+//     links DELAY_US LOSS    for every frame: delay in microseconds, probability of loss
+//     cut HOST               all frames from and to this host are lost
+//     heal HOST              ends a cut
 //
-// It ends at the end of its input. Frames of one link never overtake each other.
+// The switch ends at the end of its input. Frames of one link never overtake each other.
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
@@ -38,7 +39,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t frame_bytes_max = 9216;
-// Taken from one host before the next one has its turn.
+// Most frames that are read from one host before the next host is served.
 constexpr int frames_a_turn = 64;
 
 [[noreturn]] void die(const std::string& what) {
@@ -52,7 +53,8 @@ void enter_network(const std::string& path) {
     close(name_space);
 }
 
-// eth0 in the network where we are: what the host sends can be read, what is written it receives.
+// Creates eth0 in the present network namespace. Reading returns the frames that the host sends;
+// written frames are received by the host.
 int make_device() {
     const int device = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (device < 0) die("/dev/net/tun");
@@ -71,7 +73,8 @@ class Switch {
             enter_network("/proc/" + pid + "/ns/net");
             hosts_.push_back({make_device(), false});
         }
-        // Or it would end with the last host.
+        // Return to the own network namespace: in the last host's, the switch would end with that
+        // host.
         if (own < 0 || setns(own, CLONE_NEWNET) != 0) die("back");
         close(own);
     }
@@ -94,7 +97,7 @@ class Switch {
         std::vector<char> bytes;
     };
 
-    // Until there is a frame to take or to deliver. False at the end of the orders.
+    // Blocks until there is a frame to read or to deliver. Returns false at the end of the orders.
     bool wait() {
         std::vector<pollfd> polled{{STDIN_FILENO, POLLIN, 0}};
         for (const Host& host : hosts_) polled.push_back({host.device, POLLIN, 0});
@@ -135,7 +138,7 @@ class Switch {
         for (int i = 0; i < frames_a_turn; ++i) {
             std::array<char, frame_bytes_max> frame;
             const ssize_t size = read(hosts_[from].device, frame.data(), frame.size());
-            if (size < 14) return;  // nothing more; every frame has a header of 14 bytes
+            if (size < 14) return;  // no more frames; every frame has a header of 14 bytes
             const bool to_all = (frame[0] & 1) != 0;
             const auto number = static_cast<unsigned char>(frame[5]);
             for (std::size_t to = 0; to < hosts_.size(); ++to) {
@@ -153,7 +156,7 @@ class Switch {
         const Clock::time_point now = Clock::now();
         while (!under_way_.empty() && under_way_.begin()->first <= now) {
             const Frame& frame = under_way_.begin()->second;
-            // A host that cannot take it loses it, as a full receive queue would.
+            // A host that cannot receive the frame loses it, like a host with a full receive queue.
             [[maybe_unused]] const ssize_t written =
                 write(hosts_[frame.to].device, frame.bytes.data(), frame.bytes.size());
             under_way_.erase(under_way_.begin());
@@ -161,7 +164,7 @@ class Switch {
     }
 
     std::vector<Host> hosts_;
-    std::multimap<Clock::time_point, Frame> under_way_;  // by when they arrive
+    std::multimap<Clock::time_point, Frame> under_way_;  // by time of arrival
     Clock::duration delay_{0};
     double loss_ = 0;
     std::mt19937 random_{1};

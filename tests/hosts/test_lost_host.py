@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""`./jobs/run --hostfile FILE --retries N` on three hosts: one of them is cut off for good in the
-middle of the run, which goes on from its last checkpoint on the other two, to the same digest."""
+"""`./jobs/run --hostfile FILE --retries N` on three hosts: one of them is cut off permanently in
+the middle of the run, which continues from its last checkpoint on the other two, to the same
+digest."""
 
 import sys
 
@@ -20,7 +21,7 @@ with ranks.hosts as hosts:
     hostfile = ranks.work / "machines"
     hostfile.write_text("# three\n" + "".join(f"{name} slots=1\n" for name in hosts.names))
     program, *options = MODEL
-    # The machines are looked at every second here, not every minute, and not for long.
+    # Here the machines are checked every second instead of every minute, with a short time limit.
     starter = ("import sys; sys.path.insert(0, sys.argv.pop(1)); import launch, retries; "
                "launch.SECONDS_BETWEEN_LOOKS = 1; retries.SECONDS_TO_ANSWER = 8; sys.exit(launch.main(sys.argv[1:]))")
     command = [sys.executable, "-c", starter, CHECKOUT / "jobs/lib", "--retries", 2, "--hostfile", hostfile, 3,

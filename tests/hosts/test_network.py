@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Three hosts, TCP between them: one digest, over a fast network, over one that is slow and loses
-frames, and with a host that is cut off for a while in the middle of the run, also where groups move between
-the hosts all the time. Rows go to the first
-rank's disk, from folders that only their host can see."""
+"""Three hosts, connected by TCP: one digest over a fast network, over a network that is slow and
+loses frames, and with a host that is cut off for a while in the middle of the run, also if groups
+move between the hosts all the time. Rows go to the first rank's disk, from folders that only their
+host can see."""
 
 import os
 import signal
@@ -20,7 +20,8 @@ ranks = HostRanks()
 
 
 def sent_again(hosts):
-    """How many segments TCP has sent again, on any host: which of them had something under way is chance."""
+    """Number of segments that TCP has sent again, on all hosts: it is random which host had
+    segments in flight."""
     segments = 0
     for host in ("n1", "n2", "n3"):
         names, values = (line.split() for line in hosts.run(host, "grep", "^Tcp:", "/proc/net/snmp").splitlines())
@@ -70,7 +71,8 @@ with ranks.hosts as hosts:
     lost = sent_again(hosts) - before
     ranks.expect(lost > 0, f"{lost} segments were lost and sent again")
 
-    # Without end until a signal says so: however fast the machine is, the cut falls into the run.
+    # The run has no end until a signal stops it: the cut falls into the run on any machine, however
+    # fast.
     model = ["--lps", 256, "--lps-per-group", 8, "--remote", 0.3]
     stats = ranks.work / "cut.json"
     with ranks.start(ranks.part(3, "phold", *model, *SHARED_CORES, "--until", FOR_EVER, "--quiet",

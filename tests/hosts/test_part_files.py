@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Files of results that are not whole yet, in a folder that several hosts share: those of killed runs go,
-whichever host's they are, and those of runs that live stay, also where their processes cannot be seen.
+"""Unfinished result files in a folder that several hosts share: files of killed runs are deleted,
+whichever host they are from, and files of running processes stay, also if these processes are not
+visible.
 
-All hosts here have one kernel. What another kernel has left is a file with another's name here, of which
-nobody can tell: it stays, and is said."""
+All hosts here have one kernel. A file with another kernel's name represents a file from another
+kernel. Its process cannot be checked: the file stays, and this is reported."""
 
 import json
 import os
@@ -23,7 +24,7 @@ def parts(host):
 
 
 def begin(host, *before):
-    """A run that goes on until it is told to end, when its file is there."""
+    """Starts a run without end, and returns the process and its unfinished file."""
     command = [*before, ranks.bin / "phold", "--until", 1e12, "--quiet", *SHARED_CORES, "--stats", stats]
     known = parts(host)
     run = subprocess.Popen(ranks.hosts.on(host, *command, folder=ranks.work))
@@ -33,7 +34,7 @@ def begin(host, *before):
 
 
 def run_once(host):
-    """Its statistics."""
+    """The statistics of a short run."""
     ranks.hosts.run(host, ranks.bin / "phold", "--until", 10, "--quiet", *SHARED_CORES, "--stats", stats)
     return json.loads(stats.read_text())
 
@@ -41,7 +42,7 @@ def run_once(host):
 with ranks.hosts:
     killed, left = begin("n2")
     living, in_use = begin("n2")
-    # Outside it has another number than it knows.
+    # Its process number outside differs from the number in its own PID namespace.
     hidden, unseen = begin("n1", "unshare", "--pid", "--kill-child", "--fork")
     inside = int(Path(f"/proc/{hidden.pid}/task/{hidden.pid}/children").read_text())
     killed.kill()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The scripts of jobs/slurm, submitted as a user does it, and a line of a user's own in a job: each job ends
-COMPLETED, and what it leaves has the digest of a sequential run. What goes wrong makes a job FAILED; what
-goes wrong on one rank ends all of them under srun as it does under mpirun.
+"""The scripts of jobs/slurm, submitted as a user does it, and a user's own command line in a job:
+each job ends COMPLETED, and its results have the digest of a sequential run. An error makes a job
+FAILED; an error on one rank ends all ranks under srun, as under mpirun.
 
-Nothing is changed in the scripts for these hosts. SLURM does not bind here, since all have the same
-cores; tests/guest/test_slurm_binding.py shows that."""
+The scripts are not changed for these hosts. SLURM does not bind here, because all hosts share the
+cores; tests/guest/test_slurm_binding.py tests binding."""
 
 import json
 import os
@@ -25,12 +25,12 @@ ranks = HostRanks()
 SECONDS_TO_END = 10
 THREE = ["--nodes=3", "--ntasks=3", "--cpus-per-task=2"]
 TRAFFIC = ["build/bin/traffic", *MODELS["traffic"], *SHARED_CORES]
-# (how it is called here, script, words for sbatch, hosts)
+# (name in this test, script, words for sbatch, hosts)
 JOBS = [("a NUMA node", "numa-node", [], 1),
         ("a machine", "node", [], 1),
         ("two machines", "nodes", [], 2),
         ("three machines", "nodes", ["--nodes=3"], 3)]
-# The lines of sweep.sbatch, and a fifth that it does not have.
+# The lines of sweep.sbatch, in its order.
 SWEEP = [["--remote", 0.01], ["--remote", 0.1], ["--remote", 0.1, "--lookahead", 0.5],
          ["--remote", 0.5]]
 PHOLD = ["--lps", 256, "--until", 20]
@@ -74,7 +74,8 @@ def check_sweep():
 
 
 def check_replicate():
-    """An array whose tasks share the runs of a series: with the tables of one that a single machine made."""
+    """An array whose tasks share the runs of a series: its tables equal those of a series on one
+    machine."""
     words = ["bank", "--runs", 13, "--banks", 20, "--until", 300, "--vary", "counters=1,2"]
     number = checkout.sbatch("--array=1-3", "jobs/slurm/replicate.sbatch", *words)
     for task in (1, 2, 3):
@@ -96,7 +97,7 @@ def check_replicate():
 
 
 def check_own_line():
-    """As ./jobs/run makes it in a job."""
+    """The line that ./jobs/run builds in a job."""
     stats = ranks.work / "own.json"
     line = [sys.executable, CHECKOUT / "jobs/lib/launch.py", "3", *TRAFFIC, "--quiet", "--stats", stats]
     number = checkout.sbatch(*THREE, "--output=own.out", "--wrap", shlex.join(map(str, line)))

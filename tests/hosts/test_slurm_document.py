@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every line of docs/how-to/slurm.md, on a real SLURM, in its order: what is submitted there begins, and
-what is asked of SLURM is answered. (What comes of the jobs is the business of the other tests.) The
-number of a job, 17 there, is that of the one submitted last."""
+"""Every line of docs/how-to/slurm.md, on a real SLURM, in order: submitted jobs begin, and queries
+succeed. (Other tests check the results of the jobs.) The job number 17 of the page stands for the
+job that was submitted last."""
 
 import re
 import sys
@@ -24,13 +24,13 @@ SECONDS_TO_BEGIN = 20
 
 
 def submitted(said):
-    """The job's number, if this is what a submission says."""
+    """The job's number, if the text is the output of a submission."""
     number = re.search(r"^(?:job +|Submitted batch job )(\d+)", said, re.MULTILINE)
     return int(number[1]) if number else None
 
 
 class Page:
-    """The lines of the page, one after the other."""
+    """Runs the lines of the page, one after the other."""
 
     def __init__(self, slurm):
         self._slurm = slurm
@@ -51,8 +51,8 @@ class Page:
             print(ended.stdout, ended.stderr)
 
     def _follow(self, job):
-        """A job that was submitted, if any, begins: its script says something. The one before makes
-        room for it."""
+        """Waits until a submitted job, if any, begins and its script prints something. The job
+        before it is canceled to make room."""
         if job is None:
             return True
         if self._job and self._slurm.job(self._job)["JobState"] not in OVER:

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""jobs/slurm/long-run.sbatch: a run that is stopped again and again ends with the digest and the output
-of one that is not. It is stopped by the signal that comes before the time limit, by one to the ranks
-alone, by a rank that is killed, by a more urgent job, and by scancel, after which it is submitted again.
+"""jobs/slurm/long-run.sbatch: a run that is stopped again and again ends with the digest and the
+output of an uninterrupted run. It is stopped by the signal before the time limit, by a signal to
+the ranks alone, by the death of a rank, by a more urgent job, and by scancel, after which it is
+submitted again.
 
 usage: test_slurm_long_run.py FOLDER-OF-PROGRAMS [time-limit]
 
-time-limit  instead a run that needs more time than its job may have. SLURM itself sends the signal, some time
-            within the minute before --signal says: a few minutes, since SLURM counts in minutes."""
+time-limit: instead, a run that needs more time than its job may have. SLURM itself sends the
+signal, within the minute before the time of --signal. This takes a few minutes, because SLURM
+counts in minutes."""
 
 import os
 import signal
@@ -27,13 +29,14 @@ RANKS = 3
 
 
 class LongRun:
-    """A job of long-run.sbatch on all hosts, over when the `with` block is. Its name is the run's.
+    """A job of long-run.sbatch on all hosts, for the duration of the `with` block. The run has
+    the name of the job.
 
-    A job that goes back into the queue waits there for two minutes, by which SLURM makes sure that it is
-    gone from everywhere; here it is told to start in some seconds. (In the same second it would fail: hosts
-    refuse a job that they have just been told to end.)
+    A job that returns to the queue waits there for two minutes, so that SLURM is sure that it has
+    ended everywhere. Here the job is ordered to start in some seconds. (Within the same second it
+    would fail: hosts refuse a job that they have just been ordered to end.)
 
-    options: of sbatch.
+    options: options of sbatch.
     """
 
     def __init__(self, name, *options):
@@ -60,7 +63,7 @@ class LongRun:
         self._launch.wait_until_under_way(RANKS)
 
     def kill_rank(self):
-        """Then waits until others are there."""
+        """Kills a rank, and waits until new ranks are running."""
         killed = self._launch.pids()
         os.kill(killed[RANKS - 1], signal.SIGKILL)
         self._launch.wait_for(lambda: "a rank has died (exit code 137)" in self.log())
@@ -68,14 +71,14 @@ class LongRun:
         self.under_way()
 
     def wait_until_requeued(self):
-        """The job as SLURM shows it when it is back in the queue, or over."""
+        """Waits until the job is back in the queue or over, and returns the job."""
         return slurm.wait_for_job(self.number, "PENDING", timeout=300)
 
     def start_again(self):
         slurm.run("/", "scontrol", "update", f"JobId={self.number}", "StartTime=now+3")
 
     def expect_requeued(self, what, times):
-        """Then starts it again."""
+        """Checks that the job is back in the queue, and starts it again."""
         job = self.wait_until_requeued()
         expect((job["JobState"], job["Restarts"]) == ("PENDING", str(times)),
                f"{what}: {job['JobState']}, {job['Restarts']} times before")
@@ -87,7 +90,7 @@ class LongRun:
 
 
 def expect_reference(name):
-    """The run came to what the model comes to in one piece."""
+    """Checks that the run has the result of an uninterrupted run."""
     run = checkout.statistics(name)
     expect((run.get("digest"), run.get("committed_events"))
            == (reference["digest"], reference["committed_events"]),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A host of a SLURM job is switched off in the middle of a run, its daemon, steps and ranks with it, and the
-run goes on from its last checkpoint on the others, to the same digest: by jobs/slurm/long-run.sbatch, and by
-`./jobs/run --retries N` in an allocation."""
+"""A host of a SLURM job is switched off in the middle of a run, with its daemon, steps and ranks.
+The run continues from its last checkpoint on the other hosts, to the same digest: by
+jobs/slurm/long-run.sbatch, and by `./jobs/run --retries N` in an allocation."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ reference = ranks.statistics_of(*MODEL, "--engine", "sequential")
 
 def lose(host, checkpoint, launch):
     launch.wait_for(lambda: gvt(checkpoint) > 0)
-    hosts.cut(host)  # before its processes end: nobody hears of that
+    hosts.cut(host)  # before its processes end, so that no other host is informed of their end
     hosts.switch_off(host)
 
 
@@ -45,7 +45,7 @@ with ranks.hosts as hosts, Slurm(hosts, node_timeout=5) as slurm:
     expect_two_ranks("long-run", checkout.statistics("lost"))
 
     stats, checkpoint = ranks.work / "allocation.json", ranks.work / "allocation"
-    # What ./jobs/run becomes when the model is built.
+    # The command that ./jobs/run executes when the model is built.
     with slurm.start(checkout.folder, "salloc", "--nodes=3", "--exclusive", "--no-kill", sys.executable,
                      "jobs/lib/launch.py", "--retries", 2, 3, ranks.bin / MODEL[0], *OPTIONS, "--stats", stats,
                      "--checkpoint", checkpoint) as launch:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A rank that stands still for 10 s, while nothing but flow control holds the others back (--window
-off): their memory stays bounded, and when it goes on so does the run, to the right result. A host that dies
-ends the job everywhere, soon, with a message that says which. (A rank: mpi/test_failures.py.)"""
+"""A rank is stopped for 10 s, while only flow control holds the other ranks back (--window off):
+their memory stays bounded, and when the rank continues, the run continues to the right result. A
+host that dies ends the job everywhere, soon, with a message that names the host. (A rank that dies:
+mpi/test_failures.py.)"""
 
 import os
 import re
@@ -14,10 +15,10 @@ from hosts import SHARED_CORES, HostRanks
 SECONDS_STOPPED = 10
 SECONDS_TO_END = 10
 FOR_EVER = 1e12
-# Without flow control it would be gigabytes in ten seconds; a rank needs 20 MB for itself.
+# Without flow control the memory would grow by gigabytes in ten seconds; a rank itself needs 20 MB.
 RESIDENT_MAX_MB = 300
 
-# Stations that make their own jobs never run out of work, whoever else stands still.
+# Stations that create their own jobs never run out of work, even if another rank is stopped.
 MODEL = ["--stations", 30, "--jobs", 0, "--arrival-rate", 0.02]
 OPTIONS = [*SHARED_CORES, "--until", FOR_EVER, "--quiet"]
 
@@ -29,7 +30,7 @@ def resident_mb(pid):
 
 
 def most_resident_mb(pids, seconds):
-    """{rank: the most it had in this time}"""
+    """{rank: its largest resident memory during this time}"""
     most = dict.fromkeys(pids, 0)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -69,7 +70,7 @@ with ranks.hosts as hosts:
         seconds = time.monotonic() - began
         ranks.expect(ended.exit_code != 0 and seconds < SECONDS_TO_END,
                      f"a host that dies: exit code {ended.exit_code} after {seconds:.1f} s")
-        # Open MPI may know its address alone.
+        # Open MPI may print only the host's address.
         ranks.expect(re.search(r"(Peer host:|on node) +n2|connect\(\) to 10\.77\.0\.2:", ended.stderr),
                      f"the launcher names it: {ended.stderr}")
         ranks.expect(not launch.pids(), "and no rank is left")

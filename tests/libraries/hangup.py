@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A run under nohup goes on when its terminal goes away, also where a library that is loaded before main() handles
-SIGHUP: with --checkpoint, for which the program begins once more, and without.
+"""A run under nohup continues when its terminal closes, also if a library that is loaded before
+main() handles SIGHUP: with --checkpoint, for which the program starts itself again, and without it.
 
 usage: hangup.py FOLDER-OF-PROGRAMS THE-LIBRARY"""
 
@@ -36,7 +36,7 @@ for options in [[], ["--checkpoint", folder, "--checkpoint-period", 1]]:
     _, errors = run.communicate()
     # The first signal that is not ignored gives the exit code.
     programs.expect(run.returncode == 130, f"{options}: SIGHUP is ignored: {run.returncode} {errors!r}")
-# Without nohup the library has it.
+# Without nohup, the library handles SIGHUP.
 run = start([])
 wait_until_computing(run)
 run.send_signal(signal.SIGHUP)

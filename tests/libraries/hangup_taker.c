@@ -1,4 +1,4 @@
-// A library that handles SIGHUP from its constructor on, as UCX does.
+// A library that handles SIGHUP from its constructor on, like UCX.
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>

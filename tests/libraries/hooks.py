@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Model::on_process_start() is called once, before setup(); on_worker_start() on every thread that runs
-handlers. What goes wrong there ends the program with exit code 2 and one line, on every engine."""
+"""Model::on_process_start() is called once, before setup(). on_worker_start() is called on every
+thread that runs handlers. A failure there ends the program with exit code 2 and one line, on every
+engine."""
 
 from programs import Programs
 
@@ -20,7 +21,8 @@ for engine, workers in (("sequential", 1), ("conservative", 3), ("timewarp", 1),
                             and (by == "setup" or f"on_{hook}_start()" in lines[0]),
                             f"{engine}, {workers}, {hook}, {by}: {done.returncode} {done.stderr.strip()}")
 
-# What a library has got in a handler is named, and still there when the library takes itself down.
+# Memory that a library allocated in a handler is named in a notice, and still exists when the
+# library frees it at the end of the program.
 for engine in "sequential", "conservative", "timewarp":
     done = programs.run("library_starter", "--engine", engine, "--lazy")
     programs.expect(done.returncode == 0 and "the program points into memory of LPs, in 1 words"
@@ -28,7 +30,7 @@ for engine in "sequential", "conservative", "timewarp":
     done = programs.run("library_starter", "--engine", engine)
     programs.expect(done.returncode == 0 and "points into" not in done.stdout, f"{engine}: no notice")
 
-# Who only asks for help needs no library.
+# --help does not need the library.
 done = programs.run("library_starter", "--fail", "process", "--help")
 programs.expect(done.returncode == 0, "--help starts nothing")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Models whose handlers use real libraries and keep what these make: one digest, whoever runs them, with
-rollbacks, and an end without a word. Called with the folder of the programs and the names of those that
-could be built here."""
+"""Models whose handlers use real libraries and keep objects of these libraries have the same digest
+on every engine, with rollbacks. Arguments: the folder of the programs, and the names of the models
+that could be built on this machine."""
 
 import sys
 
@@ -16,8 +16,9 @@ if not models:
 variants = [["--workers", workers, "--state-saving-interval", every, "--lps-per-group", 1, "--window", "off"]
             for workers in (1, 2, 4) for every in (1, "auto")]
 variants += [["--workers", 2, "--memory", "libc"]]
-# Both libraries draw seeds of their own, so that an event that is executed again makes other bytes of the
-# same content: they are compared where nothing is executed again.
+# Both libraries draw their own seeds, so that an event that is executed again makes other bytes
+# with the same content. --check-rollback compares bytes, and is therefore used only where no event
+# is executed again.
 variants += [["--workers", 2, "--state-saving-interval", 1, "--check-rollback", 0.1]]
 
 for model in models:

@@ -1,9 +1,10 @@
-// LPs that call every function of libc that a handler may call and that is more than its arguments
-// (numa/interpose/libc_functions.txt): one function in each event. The result travels in the next event,
-// so that the digest shows whether a worker, an order of execution or a rollback changes the result.
+// LPs that call every function of libc that a handler may call and that depends on more than its
+// arguments (numa/interpose/libc_functions.txt): one function in each event. The next event
+// contains the result, so that the digest shows whether a worker, an order of execution or a
+// rollback changes the result.
 //
 //     libc_caller --list      prints the functions that LPs call
-//     libc_caller --refused   prints the functions whose calls test_numa sees refused
+//     libc_caller --refused   prints the functions whose refusal test_numa checks
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -17,7 +18,8 @@ namespace {
 
 using namespace nw::test;
 
-// Calls the function with this number. Other workers call others before the result is read.
+// Calls the function with this number. If the result or the state belongs to the thread, this
+// function waits before it reads the result, so that other workers call functions meanwhile.
 std::string call(std::size_t number, unsigned which) {
     for (const auto calls : {calls_in_lp(), calls_in_platform_mode()}) {
         if (number < calls.size()) return calls[number].call(which);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Handlers that call every function of libc which the list allows (numa/interpose/libc_functions.txt): one digest
-for any number of workers, with rollbacks. Every function of the list that needs code is called, or refused."""
+"""Handlers call every function of libc that the list allows (numa/interpose/libc_functions.txt).
+The digest is the same for any number of workers, with rollbacks. Every function of the list that
+needs code is called or refused."""
 
 import sys
 
@@ -24,7 +25,7 @@ programs.expect(rolled_back > 0, f"{rolled_back} events were rolled back")
 done = programs.run("libc_caller", "--check-model=2000")
 programs.expect(done.returncode == 0 and "BROKEN" not in done.stdout, f"--check-model: {done.stdout}")
 
-# A name that DNS may have to answer.
+# This function may ask DNS for an address.
 NOT_CALLED = {"gethostid"}
 called = set(programs.run("libc_caller", "--list").stdout.split())
 refused = set(programs.run("libc_caller", "--refused").stdout.split())

@@ -1,6 +1,7 @@
-// Handlers make libc and its loader allocate memory that libc keeps: buffers of streams, storage of threads,
-// libraries. Or each handler is interrupted by a signal handler of the program. Each LP keeps blocks of known
-// bytes; a damaged byte changes its messages, and so the digest.
+// Handlers make libc and its loader allocate memory that libc keeps: buffers of streams,
+// thread-local storage, libraries. In two cases, a signal handler of the program interrupts each
+// event handler instead. Each LP keeps blocks of known bytes. A damaged byte changes the LP's
+// messages, and so the digest.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -55,7 +56,7 @@ void on_tick(int) {
     sigaction(SIGALRM, &present, nullptr);
     const itimerval never{};
     setitimer(ITIMER_REAL, &never, nullptr);
-    // Memory that the program keeps from one signal to the next, whichever LP's handler is interrupted.
+    // Memory that the program keeps from one signal to the next, in handlers of different LPs.
     thread_local void* kept = nullptr;
     std::free(kept);
     kept = std::malloc(100);
@@ -71,7 +72,7 @@ void on_tick_with_details(int signal, siginfo_t* details, void*) {
     on_tick(signal);
 }
 
-// Before the run.
+// Called before the run.
 void prepare() {
     if (what == "popen") log_file = popen("cat > /dev/null", "w");
     if (what == "freopen") log_file = std::freopen("/dev/null", "w", stderr);

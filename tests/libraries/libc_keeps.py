@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Memory that libc and its loader keep is not memory of an LP, also if they allocate it in a handler. A signal
-handler of the program that interrupts an event handler may do what it may do elsewhere. One digest on all
-engines, with rollbacks."""
+"""Memory that libc and its loader keep is not memory of an LP, also if they allocate it in a
+handler. A signal handler of the program that interrupts an event handler may do everything that it
+may do elsewhere. The sequential engine and Time Warp have the same digest, with rollbacks."""
 
 import json
 import sys

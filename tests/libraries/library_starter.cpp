@@ -1,4 +1,4 @@
-// A model whose hooks note where they were called, or fail. See hooks.py.
+// A model whose hooks count their calls, or fail. See hooks.py.
 #include <atomic>
 #include <cstdlib>
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace {
 
-// A library that sets itself up at its first use, and takes itself down when the program ends.
+// A library that allocates memory at its first use, and frees it when the program ends.
 struct Lazy {
     std::string* words = nullptr;
     ~Lazy() {

@@ -1,5 +1,5 @@
-// A program with operator new and operator delete of its own, as C++ models for ROOT-Sim have: in a handler the
-// memory that they return is the LP's.
+// A program that defines operator new and operator delete itself, as C++ models for ROOT-Sim do. In
+// a handler, the memory that they return belongs to the LP.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

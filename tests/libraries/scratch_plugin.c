@@ -1,4 +1,4 @@
-// A library that has memory of its own for each thread.
+// A library with thread-local memory.
 #include <string.h>
 
 static __thread unsigned calls;

@@ -1,5 +1,5 @@
-// LPs whose state is a database: SQLite in memory, one for each LP. The library is started in a hook; the
-// databases are the LPs', and a rollback brings back their tables.
+// LPs whose state is a database: SQLite in memory, one database per LP. A hook starts the library.
+// The databases belong to the LPs, and a rollback restores their tables.
 #include <sqlite3.h>
 
 #include <cstdint>
@@ -66,7 +66,7 @@ class SqlKeeper final : public nw::Model {
   public:
     SqlKeeper() : Model("sql_keeper", "keeps databases in LPs, for tests") {}
 
-    // Without counters for the whole process, which all LPs would write.
+    // Switches off counters of the whole process, to which all LPs would write.
     void on_process_start() override {
         sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
         sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);

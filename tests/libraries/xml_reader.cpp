@@ -1,5 +1,5 @@
-// LPs that read and keep XML documents with libxml2, which has state of its own in the process and in each
-// thread. It is started in the hooks; the documents are the LPs', and are rolled back with them.
+// LPs that read and keep XML documents with libxml2, which has state in the process and in each
+// thread. Hooks start the library. The documents belong to the LPs, and are rolled back with them.
 #include <libxml/globals.h>
 #include <libxml/parser.h>
 #include <libxml/tree.h>
@@ -39,7 +39,7 @@ class Reader final : public nw::LogicalProcess {
 
     void on_event(nw::Context& context, const nw::Event& event) override {
         sum_ = sum_ * 31 + event.payload<std::uint64_t>();
-        // libxml2 converts this through iconv. Every fifth is not well-formed.
+        // libxml2 converts this text through iconv. About one text in five is not well-formed.
         std::string text = "<?xml version='1.0' encoding='ISO-8859-15'?><towns>";
         for (std::uint64_t i = 0; i < 3 + sum_ % 20; ++i)
             text += fmt::format("<town name='n{}'>\xa4 {} &amp; more</town>", i, sum_ % (i + 7));
@@ -49,7 +49,7 @@ class Reader final : public nw::LogicalProcess {
                           XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
         if (document == nullptr) {
             sum_ += static_cast<std::uint64_t>(xmlGetLastError()->code);
-            xmlResetLastError();  // or the thread would keep words that are the LP's
+            xmlResetLastError();  // otherwise the thread would keep text that belongs to the LP
         } else if (kept_ == nullptr || context.random().chance(0.3)) {
             xmlFreeDoc(kept_);
             kept_ = document;
@@ -80,7 +80,8 @@ class XmlReader final : public nw::Model {
     XmlReader() : Model("xml_reader", "reads XML in handlers, for tests") {}
 
     void on_process_start() override { xmlInitParser(); }
-    // Errors, tables of encodings: what libxml2 has for each thread is there once it was used.
+    // Uses the library once, so that its data for this thread exist: errors and tables of
+    // encodings.
     void on_worker_start() override {
         xmlFreeDoc(
             xmlReadMemory("<a>", 3, "start.xml", nullptr, XML_PARSE_NOERROR | XML_PARSE_NOWARNING));

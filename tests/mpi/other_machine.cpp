@@ -1,6 +1,6 @@
-// Loaded before a program, makes it see another machine than it runs on, for tests of what ranks then say:
-// NUMAWARP_TEST_THREAD_LEVEL=funneled, an MPI that allows less than we ask for; NUMAWARP_TEST_PAGE_BYTES=65536, a
-// kernel with larger pages.
+// A library that is loaded before a program and simulates another machine, for tests of the ranks'
+// messages: NUMAWARP_TEST_THREAD_LEVEL=funneled, an MPI that provides a lower thread level than
+// requested; NUMAWARP_TEST_PAGE_BYTES=65536, a kernel with larger pages.
 #include <cstdlib>
 #include <cstring>
 

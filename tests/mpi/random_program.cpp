@@ -1,5 +1,5 @@
-// A random model (tests/engine/random_model.hpp) as a program with all of numawarp's options, for tests that
-// kill it and start it again (test_struck.py).
+// A random model (tests/engine/random_model.hpp) as a program with all of numawarp's options, for
+// tests that kill and restart it (test_kills.py).
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,9 +36,10 @@ class RandomProgram final : public Model {
                                              : StateKind::large_plain;
         shape.lookahead = lookahead_;
         if (lookahead_ > 0) shape.can_end_after = 0;
-        // So late that there is something to be saved before.
+        // LPs agree to the end only after half of their events, so that there is something to save
+        // before.
         if (shape.can_end_after > 0) shape.can_end_after = shape.fuel / 2;
-        if (shape.until == time_infinity) shape.until = 1e6;  // when no event is left
+        if (shape.until == time_infinity) shape.until = 1e6;  // the run ends when no event is left
         model_.emplace(shape);
         return model_->setup();
     }

@@ -1,13 +1,14 @@
-// Goal: whatever the model and the options, several ranks give the sequential engine's result, to the
-// bit: digest, committed events, end, output files, what on_commit saw.
+// Goal: for any model and any options, several ranks give the sequential engine's result, bit by
+// bit: digest, committed events, end, output files, data that on_commit received.
 //
-// Method: as tests/engine/test_differential.cpp, a random model and random options from one seed, but
-// under mpirun. All ranks draw the same cases and run them one after another in one launch, since a
-// launch takes longer than a case; the first rank compares.
+// Method: like tests/engine/test_differential.cpp, a random model and random options from one seed,
+// but under mpirun. All ranks draw the same cases and run them one after another in one launch,
+// because a launch takes longer than a case. The first rank compares the results.
 //
 //     mpirun -np 3 random_ranks CASES [FIRST-SEED]
 //
-// A failure prints its seed; `CASES` 1 with that seed and as many ranks runs the case again.
+// A failure prints its seed. `CASES` 1 with that seed and the same number of ranks repeats the
+// case.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -34,7 +35,7 @@ struct Case {
     double delays;  // share of the handoffs at which a thread is delayed
 };
 
-// Over all cases.
+// Sums over all cases.
 struct Sums {
     Counters timewarp;
     Counters conservative;
@@ -56,7 +57,7 @@ Case draw_case(std::uint64_t seed, std::uint32_t ranks) {
     return drawn;
 }
 
-// What the ranks counted in on_commit, each for itself.
+// Adds up the counts that each rank made in on_commit.
 void add_up_commits(RankGroup& ranks, Outcome& outcome) {
     const std::string own = fmt::format("{} {}", outcome.on_commit_events, outcome.on_commit_sum);
     outcome.on_commit_events = 0;
@@ -68,7 +69,8 @@ void add_up_commits(RankGroup& ranks, Outcome& outcome) {
     }
 }
 
-// Collective. On the first rank the outcome of all, elsewhere of no use.
+// Collective. The result on the first rank is the outcome of all ranks; on other ranks it has no
+// meaning.
 Outcome run_on_ranks(const Case& drawn, RankGroup& ranks) {
     std::optional<TemporaryFolder> folder;
     if (ranks.is_first()) folder.emplace();
@@ -96,7 +98,7 @@ Outcome run_on_ranks(const Case& drawn, RankGroup& ranks) {
     return outcome;
 }
 
-// What is unlike, in words; empty if all is well.
+// Describes the differences; empty if there are none.
 std::string differences(const Outcome& outcome, const Outcome& reference) {
     std::string text;
     const auto compare = [&](const char* what, const auto& is, const auto& should) {
@@ -144,7 +146,7 @@ bool case_holds(std::uint64_t seed, RankGroup& ranks, Sums& sums) {
     }
 }
 
-// Whether the cases have met their subject.
+// Whether the cases exercised what they are meant to test.
 bool covered(const Sums& sums) {
     bool all = true;
     for (const Counter counter :

@@ -1,5 +1,5 @@
-"""What the tests of several ranks share: how to launch programs of ours under mpirun here, where
-there are more ranks than cores, and what the launch ended with."""
+"""Functions for tests with several ranks: launch programs of the build under mpirun on this
+machine, with more ranks than cores, and examine how the launch ended."""
 
 import itertools
 import json
@@ -19,7 +19,7 @@ from programs import MPI_ENVIRONMENT, Programs  # noqa: E402
 
 UNAVAILABLE = 77
 
-# The models whose digests are compared, small enough for many runs and still full of rollbacks.
+# The models whose digests are compared: small enough for many runs, with many rollbacks.
 MODELS = {
     "traffic": ["--objects", 1024, "--until", 800],
     "phold": ["--lps", 256, "--remote", 0.5, "--until", 100],
@@ -27,12 +27,13 @@ MODELS = {
     "pcs": ["--width", 16, "--height", 16, "--move-mean", 200, "--until", 300],
 }
 
-# Open MPI sees whether there are more ranks than cores, and only then gives a core away when it waits.
-# It must not always do so: beside another program a rank would run for some microseconds of each of the
-# scheduler's time slices.
+# Open MPI detects whether there are more ranks than cores, and only then yields a core while it
+# waits. It must not always yield: if another program used the core, a rank would run only for some
+# microseconds of each time slice of the scheduler.
 SHARED_CORES = ["--oversubscribe", "--bind-to", "none"]
 
-# Of the MPI that the programs are built with. MPICH's asks for none of this.
+# The mpirun of the MPI that the programs are built with. MPICH's mpirun needs none of these
+# options.
 MPIRUN = os.environ.get("NUMAWARP_MPIRUN", "mpirun")
 if MPIRUN != "mpirun":
     SHARED_CORES = []
@@ -53,7 +54,7 @@ def need_mpirun():
 
 @dataclass
 class Ended:
-    """A launch that is over."""
+    """The result of a launch that is over."""
 
     exit_code: int
     stdout: str
@@ -62,20 +63,20 @@ class Ended:
 
     @property
     def ours(self):
-        """What we said on standard error; the launcher adds its own words when a rank fails."""
+        """Lines of numawarp on standard error; the launcher adds other lines when a rank fails."""
         return [line for line in self.stderr.splitlines() if line.startswith("numawarp: ")]
 
 
 class Launch:
-    """Ranks that run under a launcher. Ended with the `with` block, if not before."""
+    """Ranks that run under a launcher. They are ended with the `with` block, if not before."""
 
     _number = itertools.count()
 
     def __init__(self, command, folder, environment=MPI_ENVIRONMENT):
-        # Carried by all processes that come of it, on whatever host of this machine.
+        # All processes of the launch inherit this variable, on any simulated host of this machine.
         self._mark = f"NUMAWARP_TEST_LAUNCH={os.getpid()}-{next(self._number)}"
         name, _, value = self._mark.partition("=")
-        # Files and no pipes: they can be read meanwhile, and no orphan keeps them open.
+        # Files instead of pipes: they can be read during the run, and no orphan keeps them open.
         self._files = [folder / f"{value}.{stream}" for stream in ("stdout", "stderr")]
         self._began = time.monotonic()
         with open(self._files[0], "w") as stdout, open(self._files[1], "w") as stderr:
@@ -100,14 +101,14 @@ class Launch:
         return self._files[1].read_text()
 
     def pids(self):
-        """{rank: process} of those that are there now."""
+        """{rank: process} of the ranks that exist now."""
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 words = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
             except OSError:
-                continue  # it is gone, or another user's
-            # As mpirun has it, srun, and MPICH's mpirun.
+                continue  # the process has ended, or belongs to another user
+            # The variables of mpirun, of srun and of MPICH's mpirun.
             rank = [word for word in words if word.startswith(("OMPI_COMM_WORLD_RANK=", "PMIX_RANK=",
                                                                "PMI_RANK="))]
             if self._mark in words and rank:
@@ -115,7 +116,7 @@ class Launch:
         return found
 
     def wait_for(self, holds, timeout=PATIENCE_SECONDS):
-        """Until `holds()`, or the launch is over."""
+        """Waits until `holds()` returns true or the launch is over."""
         deadline = time.monotonic() + timeout
         while not holds() and self.process.poll() is None:
             if time.monotonic() > deadline:
@@ -123,7 +124,7 @@ class Launch:
             time.sleep(0.02)
 
     def wait_until_under_way(self, ranks):
-        """Until the workers of so many ranks have been computing for a while."""
+        """Waits until the workers of this number of ranks have been computing for a while."""
         def busy():
             pids = self.pids()
             return len(pids) == ranks and all(is_computing(pid) for pid in pids.values())
@@ -134,7 +135,7 @@ class Launch:
         return time.monotonic() - self._began
 
     def wait(self, timeout=PATIENCE_SECONDS):
-        """Ended. Raises subprocess.TimeoutExpired."""
+        """Waits for the end and returns an Ended. Raises subprocess.TimeoutExpired."""
         exit_code = self.process.wait(timeout)
         return Ended(exit_code, *(file.read_text() for file in self._files),
                      time.monotonic() - self._began)
@@ -144,9 +145,9 @@ _numbers = itertools.count()
 
 
 def joined(parts, folder):
-    """The words of a launch of several parts. Its ranks all start one script, which knows their numbers:
-    mpirun's own way, parts with colons between, crashes with Debian 13's Open MPI, whatever the parts
-    are."""
+    """The words of a launch of several parts. All ranks start one script, which selects the part by
+    the rank's number. mpirun's own syntax, parts with colons between them, is not used: it makes
+    Debian 13's Open MPI crash for any parts."""
     if len(parts) == 1:
         return parts[0]
     cases, first = [], 0
@@ -169,11 +170,11 @@ class Ranks(Programs):
         need_mpirun()
 
     def part(self, ranks, program, *arguments):
-        """The words with which mpirun starts so many ranks of a program."""
+        """The words with which mpirun starts `ranks` ranks of a program."""
         return ["-np", ranks, self.bin / program, *arguments]
 
     def start(self, *parts):
-        """A Launch of one or several parts; ranks are numbered through them."""
+        """A Launch of one or several parts; ranks are numbered consecutively through the parts."""
         return Launch([MPIRUN, *SHARED_CORES, *joined(parts, self.work)], self.work)
 
     def launch(self, *parts, timeout=PATIENCE_SECONDS):
@@ -181,7 +182,7 @@ class Ranks(Programs):
             return launch.wait(timeout)
 
     def statistics_over(self, ranks, program, *arguments):
-        """The JSON of --stats of a run on several ranks that must end well."""
+        """The JSON of --stats of a run on several ranks that must succeed."""
         stats = self.work / "ranks.json"
         ended = self.launch(self.part(ranks, program, *arguments, "--quiet", "--stats", stats))
         if ended.exit_code != 0:
@@ -190,8 +191,8 @@ class Ranks(Programs):
         return json.loads(stats.read_text())
 
     def expect_sequential_digest(self, name, stats, program, *model):
-        """Of a run that wrote `stats`, wherever it stopped: a sequential run ends with the same.
-        Returns the run's statistics."""
+        """Checks that a sequential run up to the same end has the digest of the run that wrote
+        `stats`, wherever that run stopped. Returns the run's statistics."""
         if not stats.exists():
             self.expect(False, f"{name}: it wrote no statistics")
             self.leave()

@@ -1,7 +1,7 @@
-// LPs that wait where a group arrives on another rank, so that a test can kill a rank exactly amid a move
-// (test_killed_moves.py): there their constructors are called once more, while all ranks stand still. While there
-// is a folder $NUMAWARP_TEST_MOVES each leaves a file in it, named by the process, and waits until somebody
-// removes that.
+// LPs that wait when their group arrives on another rank, so that a test can kill a rank exactly
+// during a move (test_killed_moves.py). There the constructors of the LPs are called again, while
+// all ranks are paused. If the folder $NUMAWARP_TEST_MOVES exists, each constructor creates a file
+// in it, named by the process, and waits until the file is removed.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,9 +16,9 @@
 
 namespace {
 
-std::atomic<bool> has_begun{false};  // this process: handlers run
+std::atomic<bool> has_begun{false};  // handlers have run in this process
 
-// Nothing here may allocate: it would be the LP's.
+// Must not allocate: the memory would belong to the LP.
 void arrive() noexcept {
     const char* folder = std::getenv("NUMAWARP_TEST_MOVES");
     if (folder == nullptr) return;

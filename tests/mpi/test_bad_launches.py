@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Launches that cannot work end before the run, on all ranks, with one line that says why; and what
-needs no ranks does not mind a broken MPI."""
+"""Launches that cannot work end before the run, on all ranks, with one line that gives the reason.
+Calls that need no ranks work even if MPI is broken."""
 
 import subprocess
 
@@ -23,7 +23,7 @@ def script(name, text):
     return path
 
 
-# Nothing has been written by then.
+# No file has been written before the refusal.
 refused("more ranks than groups", 2, ["4 ranks", "2 groups", "at most 2"],
         ranks.part(4, "phold", "--lps", 2, "--output", "never/out", "--checkpoint", "never/saved",
                    "--stats", "never.json"))
@@ -37,7 +37,7 @@ refused("wrong on all ranks", 2, ["numawarp: --workers 0: "],
 refused("wrong on one rank", 2, ["numawarp: rank 2: ", "--workers 0"],
         ranks.part(2, "phold"), ranks.part(1, "phold", "--workers", 0))
 
-# What must be alike.
+# Options that must be equal on all ranks.
 refused("two seeds", 2, ["rank 1 has --seed 2", "rank 0 has 1"],
         ranks.part(1, "phold", "--seed", 1), ranks.part(1, "phold", "--seed", 2))
 refused("an option of the engine's", 2, ["rank 2 has --gvt-interval 5"],
@@ -55,7 +55,7 @@ other.chmod(0o755)
 refused("two builds of a model", 2, ["rank 1 has program"],
         ranks.part(1, "phold"), ["-np", 1, other])
 
-# Machines that are unlike. MPI may allow more than is asked for, and then nothing shows.
+# Machines that differ. If MPI provides a higher thread level than requested, nothing is reported.
 def on_other_machine(which, setting):
     return ["-np", 2, script(f"other_machine_{which}",
                              f'case $OMPI_COMM_WORLD_RANK in {which}) export {setting} '
@@ -70,27 +70,27 @@ for which, says in [("1", "numawarp: rank 1: "), ("*", "numawarp: this kernel ")
     refused(f"pages of the kernel, rank {which}", 4, [says, "pages of 65536 bytes"],
             *[on_other_machine(which, "NUMAWARP_TEST_PAGE_BYTES=65536")])
 
-# The places of all workers are shown before the run.
+# The places of all workers are printed before the run.
 ended = ranks.launch(ranks.part(2, "phold", "--until", 1, "--workers", 2, "--verbose"))
 ranks.expect(ended.exit_code == 0 and len(ended.ours) == 2
              and all(line.startswith(f"numawarp: rank {r}") and ": 2 workers, (core, node): (" in line
                      for r, line in enumerate(ended.ours)),
              f"--verbose: {ended.ours}")
 
-# A folder that one rank cannot make.
+# A folder that one rank cannot create.
 (ranks.work / "file").touch()
 folder_by_rank = script("folder_by_rank", 'case $OMPI_COMM_WORLD_RANK in 1) folder=file/out;; '
                         f'*) folder=out;; esac\nexec {ranks.bin}/phold --output $folder')
 refused("no folder on one rank", 2, ["numawarp: rank 1: ", "--output file/out"],
         ["-np", 3, folder_by_rank])
 
-# What has nothing to do with ranks is said once.
+# Text that does not depend on ranks is printed once.
 for option, word in [("--help", "Usage"), ("--version", "phold")]:
     ended = ranks.launch(ranks.part(3, "phold", option))
     ranks.expect(ended.exit_code == 0 and ended.stdout.count(word) == 1 and not ended.ours,
                  f"{option} on 3 ranks: exit code {ended.exit_code}, once")
 
-# Without a launcher MPI is not started, not even one that would not start.
+# Without a launcher MPI is not started, so an MPI that cannot start does no harm.
 MPI_ENVIRONMENT["OMPI_MCA_pml"] = "there_is_no_such_thing"
 ended = ranks.launch(ranks.part(1, "phold", "--until", 1))
 ranks.expect(ended.exit_code != 0, f"with a launcher a broken MPI shows: {ended.exit_code}")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What ends one rank ends them all, soon, with one message that says which: a rank that is killed, a
-model that breaks a rule on a rank. And a signal to one rank is an orderly stop of all."""
+"""A failure of one rank ends all ranks, soon, with one message that names the rank: a rank that is
+killed, a model that breaks a rule on a rank. A signal to one rank is an orderly stop of all
+ranks."""
 
 import os
 import re
@@ -17,7 +18,7 @@ def endless_run(count, *options):
     return ranks.start(ranks.part(count, "phold", "--workers", 1, "--until", 1e12, *options))
 
 
-# A rank dies. What the launcher says of it names it.
+# A rank is killed. The launcher's message names it.
 with endless_run(3) as launch:
     launch.wait_until_under_way(3)
     pids = launch.pids()
@@ -27,14 +28,14 @@ with endless_run(3) as launch:
 took = ended.seconds - already
 ranks.expect(ended.exit_code != 0 and took < SECONDS_TO_END,
              f"a killed rank: exit code {ended.exit_code} after {took:.1f} s")
-# Launchers break their lines where they like.
+# Launchers break their lines at any place.
 said = re.findall(r"process rank (\d+) .*?on\s+signal 9", ended.stderr, re.DOTALL)
 ranks.expect(said == ["1"], f"a killed rank: the launcher names rank {said}")
 ranks.expect(not launch.pids(), "a killed rank: no other is left")
 
-# A model breaks a rule: LP 1, which is the second of eight ranks with one LP each. Only at the
-# end is it known on all ranks that an event is final. Here and below the watchdog is off: it prints a line for each rank
-# that waits on a busy machine.
+# A model breaks a rule: LP 1, on the second of eight ranks with one LP each. Only at the end do all
+# ranks learn that an event is final. Here and below the watchdog is off, because it prints a line
+# for each rank that waits on a busy machine.
 for count, rank, engine in [(8, 1, "timewarp"), (2, 0, "timewarp"), (8, 1, "conservative"),
                             (3, 0, "conservative"), (2, 0, "conservative")]:
     for breach, words in [("past", "-1"), ("exception", "the model's own words"), ("null", "")]:
@@ -45,7 +46,8 @@ for count, rank, engine in [(8, 1, "timewarp"), (2, 0, "timewarp"), (8, 1, "cons
                      and all(word in ended.ours[0] for word in ["LP 1", "time 3", words])
                      and not ended.stdout, f"{breach} by {engine} on {count} ranks: exit code {ended.exit_code}: {ended.ours}")
 
-# Two ranks fail, at different virtual times: only the earlier failure is printed, whichever rank finds its own first.
+# Two ranks fail, at different virtual times: only the earlier failure is printed, whichever rank
+# detects its failure first.
 for options in [["--engine", "conservative"],
                 *(["--window", "off", "--gvt-interval", interval] for interval in range(1, 9))]:
     ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "two", "--workers", 1, "--lps-per-group", 1,
@@ -54,7 +56,7 @@ for options in [["--engine", "conservative"],
                  and ended.ours[0].startswith("numawarp: rank 0: LP 1 at time 3, "),
                  f"two failures, {options}: exit code {ended.exit_code}: {ended.ours}")
 
-# An LP cannot be built, on the second rank, when the first has sent to it already.
+# An LP on the second rank cannot be built after the first rank has already sent events to it.
 for options in [["--net-thread", "off"], ["--net-thread", "on"], ["--engine", "conservative"]]:
     ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "constructor", "--workers", 4,
                                     "--lps-per-group", 1, "--watchdog", "off", *options))
@@ -63,7 +65,8 @@ for options in [["--net-thread", "off"], ["--net-thread", "on"], ["--engine", "c
                  and "the model's own words" in ended.ours[0],
                  f"a constructor, {options}: exit code {ended.exit_code}: {ended.ours}")
 
-# A rank fails while what it has sent lies there untaken: it says so at once, and waits for nobody.
+# A rank fails while its messages have not been received: it reports the failure at once, and waits
+# for no other rank.
 for options in [["--net-thread", "on"], ["--engine", "conservative"]]:
     ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "start", "--workers", 1,
                                     "--lps-per-group", 1, "--watchdog", "off", *options))
@@ -73,7 +76,7 @@ for options in [["--net-thread", "on"], ["--engine", "conservative"]]:
                  f"amid sending, {options}: exit code {ended.exit_code} after "
                  f"{ended.seconds:.1f} s: {ended.ours}")
 
-# What is sent to a rank that is slow to set up does not lie there untaken.
+# Messages to a rank with a slow set-up are received nevertheless.
 for engine, what in [("timewarp", "GVT round 1"), ("conservative", "window 0")]:
     ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "none", "--workers", 1,
                                     "--lps-per-group", 1, "--watchdog", 1, "--engine", engine))

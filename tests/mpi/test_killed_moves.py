@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A rank that is killed exactly amid a move of groups between ranks (slow_moves.cpp), be it that to which groups
-come or another, ends the job like any other death; the last checkpoint goes on, by hand or by `./jobs/run
---retries`, to the digest and the table of a run that nobody has struck."""
+"""A rank that is killed exactly during a move of groups between ranks (slow_moves.cpp), a rank that
+receives groups or another rank, ends the job like any other killed rank. The run continues from its
+last checkpoint, by hand or by `./jobs/run --retries`, to the digest and the table of an undisturbed
+run."""
 
 import json
 import os
@@ -24,7 +25,7 @@ reference, tables = result(ranks.work / "stats.json"), contents(output)
 
 
 class Moving:
-    """A run whose groups move all the time, in a folder of its own."""
+    """A run whose groups move all the time, in its own folder."""
 
     def __init__(self, name):
         self.folder = ranks.work / name
@@ -43,8 +44,9 @@ class Moving:
                       self.folder, {**MPI_ENVIRONMENT, "NUMAWARP_TEST_MOVES": str(self.moves)})
 
     def kill(self, launch, whom):
-        """Kills a rank during a move of groups, after a later checkpoint. If groups arrive at all ranks at once, no rank
-        waits, and the next move is tried. Returns whether a rank was killed."""
+        """Kills a rank during a move of groups, after a later checkpoint. If all ranks receive
+        groups at once and the victim should be another rank, the next move is tried. Returns
+        whether a rank was killed."""
         for _ in range(20):
             beyond = gvt(self.checkpoint)
             launch.wait_for(lambda: gvt(self.checkpoint) > beyond)
@@ -59,7 +61,7 @@ class Moving:
         return False
 
     def arriving(self):
-        """The processes that wait there."""
+        """The processes that wait in a constructor."""
         return {int(mark.name) for mark in self.moves.iterdir()}
 
     def let_go(self):

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Runs of models and options that are drawn, saved (--checkpoint), struck at random moments and started again, with
-another engine, other numbers of ranks and workers, another way of rollback, groups that move between ranks, until
-they are over: digest and output files are those of a run that nobody has struck.
+"""Runs of random models and options that are saved (--checkpoint), struck by signals at random
+moments and restarted with another engine, other numbers of ranks and workers, another way of
+rollback, and groups that move between ranks, until they are over: digest and output files equal
+those of an undisturbed run.
 
 usage: test_kills.py FOLDER-OF-PROGRAMS [--cases N] [--seed S] [--scale X]
 
-A blow is SIGKILL to one rank or to all of them with mpirun, SIGTERM or SIGUSR1 to one rank or all, or
-SIGSTOP to one and SIGCONT a while later. It comes early, when a new checkpoint is there or later, or while one
-is being written. Now and then it is `./jobs/run --retries` that starts a killed run again. A case is all drawn from its
-seed, `S` and those that follow: what is done, not to the microsecond when. --scale: of the length of the runs."""
+A blow is SIGKILL to one rank or to all of them with mpirun, SIGTERM or SIGUSR1 to one rank or all,
+or SIGSTOP to one rank and SIGCONT a while later. It comes early, when a new checkpoint exists or
+later, or while a checkpoint is being written. Sometimes `./jobs/run --retries` restarts a killed
+run. All decisions of a case are drawn from its seed, `S` and the following numbers; only the exact
+times differ between runs. --scale multiplies the length of the runs."""
 
 import argparse
 import json
@@ -28,8 +30,8 @@ from checkpoints import contents, gvt, latest, restart_hint, result, unfinished
 from programs import CHECKOUT, first_seed
 
 CASES_DEFAULT = 4
-CASES_MOST = 5  # times as many, until all that is wanted was met
-# (ranks, workers): what crawls on two cores where the machine has other work, too, and what does not.
+CASES_MOST = 5  # at most this multiple of the cases is run until everything required has occurred
+# (ranks, workers). The first list contains layouts that are slow on two cores of a busy machine.
 LAYOUTS = [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1)]
 FAST_LAYOUTS = [(1, 1), (1, 1), (1, 2), (2, 1)]
 GROUPS_MIN = max(ranks for ranks, _ in LAYOUTS)
@@ -50,7 +52,8 @@ met = Counter()
 
 
 class Case:
-    """A model with its options, what all pieces of the run have in common, and what they may differ in."""
+    """A model with its options, the properties that all pieces of the run share, and those that may
+    differ."""
 
     def __init__(self, dice):
         name = dice.choice(["random_program"] * 3 + ["traffic", "phold", "queues", "pcs"])
@@ -97,8 +100,8 @@ class Case:
                 "--until", given.scale * dice.choice([1000, 3000]), "--lps-per-group", dice.choice([1, 4, 16])]
 
     def piece(self, dice, is_to_end):
-        """(ranks, options) of a start. What is to come to the end has no options that make it crawl on a machine
-        with other work."""
+        """(ranks, options) of a start. A piece that should reach the end of the run gets no options
+        that make it slow on a busy machine."""
         count, workers = dice.choice(FAST_LAYOUTS if is_to_end else LAYOUTS)
         engines = ["timewarp"] * 3
         if self.has_lookahead:
@@ -127,7 +130,7 @@ class Case:
 
 
 def strike(pids, numbers):
-    """Sends the signals to processes, as far as they are still there."""
+    """Sends the signals to those processes that still exist."""
     for pid in pids:
         for number in numbers:
             try:
@@ -137,7 +140,7 @@ def strike(pids, numbers):
 
 
 class Struck:
-    """A run that is struck again and again, in a folder of its own."""
+    """A run that is struck again and again, in its own folder."""
 
     def __init__(self, name, case, dice):
         self.folder = ranks.work / name
@@ -159,7 +162,7 @@ class Struck:
             met["restarts beyond time 0"] += self.from_gvt > 0
             met["restarts on other ranks"] += self.ranks != before
         self.stats.unlink(missing_ok=True)
-        # One rank now and then without mpirun.
+        # A single rank sometimes runs without mpirun.
         alone = self.ranks == 1 and self.dice.random() < 0.5
         self.by_mpirun = not alone and not retried
         launcher = [] if alone else ["mpirun", *SHARED_CORES, "-np", self.ranks]
@@ -169,7 +172,7 @@ class Struck:
         return self.launch
 
     def wait(self, moment):
-        """Returns the processes of the ranks."""
+        """Waits for the moment and returns the processes of the ranks."""
         if moment == "early":
             time.sleep(self.dice.uniform(0, 2))
             return self.pids()
@@ -189,7 +192,7 @@ class Struck:
             time.sleep(0.001)
 
     def strike(self, blow, pids):
-        """Returns the exit codes that are right for a run that is not over."""
+        """Strikes, and returns the exit codes that are allowed for a run that is not over."""
         one = [self.dice.choice(pids)]
         number = {"KILL": signal.SIGKILL, "TERM": signal.SIGTERM, "USR1": signal.SIGUSR1}
         name, _, whom = blow.partition(" ")
@@ -203,17 +206,19 @@ class Struck:
         strike(one if whom == "one" else pids, [number[name]])
         if name == "KILL":
             return {128 + signal.SIGKILL, -signal.SIGKILL}
-        # That of the signal: it came before the ranks were ready for it. Or mpirun's own, which was not.
+        # The signal's own code is allowed: it may have arrived before the ranks handled it.
+        # mpirun's code 1 is allowed if it was not ready for the signal itself.
         legal = {0, 128 + number[name], -number[name]}
         return legal | {1} if self.by_mpirun and pids == [self.launch.process.pid] else legal
 
     def resume(self, moment, blow):
-        """A start and a blow. Whether the run is over."""
+        """Starts the run and strikes it. Returns whether the run is over."""
         retried = blow == "KILL one, retried"
-        # So often that it is nearly always being saved, or so that it gets on.
+        # The period is so short that a checkpoint is written nearly all the time, or so long that
+        # the run progresses.
         is_to_end = retried or blow in (None, "STOP one")
         period_seconds = (0.02 if moment == "being saved" and not is_to_end
-                          else 0.03 if retried  # before it is over
+                          else 0.03 if retried  # so that a checkpoint exists before the run is over
                           else self.dice.choice([0.3, 1] if is_to_end else [0.05, 0.3]) if blow else 600)
         with self.start(period_seconds, is_to_end, retried) as launch:
             legal = {0}
@@ -223,7 +228,7 @@ class Struck:
                 legal = self.strike(blow.removesuffix(", retried"), pids)
                 met["blows"] += 1
             ended = launch.wait(SECONDS_MAX)
-            # Processes that were killed keep their locks until they are gone.
+            # Killed processes keep their locks until they have ended.
             deadline = time.monotonic() + SECONDS_MAX
             while launch.pids() and time.monotonic() < deadline:
                 time.sleep(0.01)

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""One digest, and one table of traffic to the byte, however many ranks and workers run a model, and by
-whichever engine."""
+"""One digest, and one byte-identical table of traffic, for any number of ranks and workers and for
+every engine."""
 
 from ranks import MODELS, Ranks
 
-# Those that declare a lookahead.
+# The models that declare a lookahead.
 CONSERVATIVE = {"traffic", "phold"}
 
 ranks = Ranks()
 
 
 def compare(model, options, reference, engine, count, workers):
-    """A run on several ranks, with the reference; returns its statistics."""
+    """Compares a run on several ranks with the reference; returns its statistics."""
     folder = ranks.work / model
     name = f"{model} by {engine} on {count} x {workers}"
     output = ["--output", folder / "ranks"] if model == "traffic" else []
@@ -23,7 +23,7 @@ def compare(model, options, reference, engine, count, workers):
                  and (run["gvt"], run["end_reason"])
                  == (reference["gvt"], reference["end_reason"]),
                  f"{name}: digest {run['digest']}")
-    # But for the last, which is made of the run's totals.
+    # Without the last sample, which is computed from the totals of the run.
     counts = [sample["committed_events"] for sample in run["history"][:-1]]
     ranks.expect(counts == sorted(counts) and counts[-1] <= run["committed_events"]
                  and (counts[-1] > 0 or run["wall_seconds"] < 0.3),
@@ -45,7 +45,7 @@ for model, options in MODELS.items():
     reference = ranks.statistics_of(model, "--engine", "sequential", *options, *output)
     crossed = rolled_back = 0
     for count, workers in [(1, 2), (2, 1), (2, 2), (3, 1), (4, 2), (8, 1)]:
-        # Within the lookahead nothing is rolled back: one of them goes beyond it for certain.
+        # Within the lookahead nothing is rolled back, so one of the runs goes beyond it.
         window = ["--window", "off"] if (count, workers) == (4, 2) else []
         run = compare(model, [*options, *window], reference, "timewarp", count, workers)
         crossed += run["mpi"]["events_sent"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The models that are told as processes end with one digest on several ranks, by both engines, and with the same
-measures to the bit."""
+"""Models that are written as processes: one digest on several ranks, by both parallel engines, and
+bit-identical measures."""
 
 from ranks import Ranks
 

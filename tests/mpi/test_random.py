@@ -3,7 +3,8 @@
 
 usage: test_random.py FOLDER-OF-PROGRAMS [CASES-A-RANK-COUNT]
 
-The same cases at every call; with a number of cases, others."""
+The cases are the same at every call without CASES-A-RANK-COUNT, and new ones at every call with
+it."""
 
 import random
 import sys
@@ -11,7 +12,7 @@ import sys
 from ranks import Ranks
 
 CASES_DEFAULT = 20
-SECONDS_A_CASE = 10  # of patience, with everything else that may run here
+SECONDS_A_CASE = 10  # time limit, with other work on the machine
 
 chosen = sys.argv.pop(2) if len(sys.argv) > 2 else None
 cases = int(chosen or CASES_DEFAULT)
@@ -31,7 +32,8 @@ def check(count, number, first_seed):
 
 for ranks_of_cases in [2, 3, 4]:
     check(ranks_of_cases, cases, random.randrange(2**32) if chosen else ranks_of_cases * 1000)
-# Large payloads, no window, a round after each event: two ranks once only sent, and their memory grew without end.
+# Large payloads, no window, a round after each event: with this seed two ranks once only sent, and
+# their memory grew without bound.
 check(4, 1, 886406023)
 
 ranks.leave()

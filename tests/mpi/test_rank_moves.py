@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Groups that move between ranks: the digest and the tables of the sequential engine, also where most of them
-move every few hundredths of a second; groups whose LPs point out of them stay, and it is said; loads that
-differ are balanced, others are left alone."""
+"""Groups that move between ranks: the digest and the tables of the sequential engine, also if most
+groups move every few hundredths of a second. Groups whose LPs point out of their heaps stay, and
+this is reported. Unequal loads are balanced, equal loads are not changed."""
 
 import json
 
@@ -11,7 +11,7 @@ ranks = Ranks()
 expect = ranks.expect
 
 OFTEN = ["--rebind", 0.02, "--check-rebind", 0.5]
-# Long enough for some moves, on cores that are shared.
+# Long enough for some moves, on shared cores.
 LONG = {
     "traffic": ["--objects", 300, "--until", 3000],
     "phold": ["--lps", 512, "--remote", 0.5, "--until", 1500, "--rollback", "snapshot", "--state", 64],
@@ -42,7 +42,7 @@ for model, options in LONG.items():
 stays = ranks.statistics_over(2, "phold", *LONG["phold"], "--workers", 1, *OFTEN, "--rebind-ranks", "off")
 expect(stays["mpi"]["groups_sent"] == 0, "--rebind-ranks off: none moved")
 
-# What handlers made is worth something on another rank, or the group stays.
+# Pointers that handlers made are valid on the other rank, or the group stays.
 for handlers, program, may_stay in [("plain", "pointers", False), ("astray", "pointers", True),
                                     ("plain", "moving_pointers", False)]:
     options = ["--until", 30000, "--handlers", handlers]
@@ -54,7 +54,7 @@ for handlers, program, may_stay in [("plain", "pointers", False), ("astray", "po
            f"{program}, handlers that point {handlers}: {sent} groups moved in "
            f"{run['mpi']['balance_pauses']} pauses, digest {run['digest']}")
 
-# Where the ranks have no common addresses for groups they stay, and that is said.
+# If the ranks have no common addresses for groups, the groups stay, and this is reported.
 stats = ranks.work / "limited.json"
 ended = ranks.launch(["-np", 2, "sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", ranks.bin / "phold",
                       *LONG["phold"], "--workers", 1, *OFTEN, "--quiet", "--stats", stats])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`./jobs/run --retries`: a run of which a rank was killed starts again by itself, from its last checkpoint or
-anew, and ends with the digest and the tables of one that nobody has struck. What ends on purpose is not tried
-again: a failure of the model, a wrong option, a signal of the user's. When no try is left, the exit code is
-the last one's."""
+"""`./jobs/run --retries`: a run of which a rank was killed is restarted automatically, from its
+last checkpoint or from the beginning, and ends with the digest and the tables of an undisturbed
+run. A run that ends on purpose is not retried: a failure of the model, a wrong option, a signal
+from the user. When no try is left, the exit code is that of the last try."""
 
 import os
 import re
@@ -21,7 +21,7 @@ expect = ranks.expect
 
 
 class Retried:
-    """A run under launch.py, in a folder of its own."""
+    """A run under launch.py, in its own folder."""
 
     def __init__(self, name, tries, count, period_seconds, *model):
         self.folder = ranks.work / name
@@ -37,7 +37,7 @@ class Retried:
             self.folder)
 
     def pids(self):
-        """Of the ranks; of one alone, which has no number, too."""
+        """The processes of the ranks; also of a single process, which has no rank number."""
         parent = self.launch.process.pid
         children = Path(f"/proc/{parent}/task/{parent}/children")
         found = list(self.launch.pids().values())
@@ -46,7 +46,8 @@ class Retried:
         return found
 
     def kill_one(self, others_than=()):
-        """A rank of the try that comes after that of these ranks, a while after it has begun. Returns all."""
+        """Waits for the first new checkpoint of the try whose ranks are not among `others_than`,
+        and kills one of its ranks. Returns all its ranks."""
         wanted = 1 if self.count == "alone" else self.count
         pids = []
 
@@ -60,7 +61,7 @@ class Retried:
         return pids
 
     def tries(self):
-        """What it has said of them."""
+        """The messages about retries."""
         return [line for line in self.launch.stderr().splitlines()
                 if line.startswith("numawarp: --retries: ")]
 
@@ -86,7 +87,7 @@ for count in (2, "alone"):
     expect(all(re.search(rf"died of SIGKILL; try {i} of 3 continues from virtual time \d", line)
                for i, line in enumerate(run.tries(), 1)), f"killed twice, {count}: it says where it goes on")
 
-# Before there is a checkpoint.
+# A rank is killed before there is a checkpoint.
 run = Retried("early", 1, 2, 600)
 with run.launch as launch:
     launch.wait_until_under_way(2)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Ranks that are saved: SIGUSR1 to mpirun reaches all of them, they end with one line and exit code 0, and
-others go on from there, as many as there are groups. What ranks must know alike is checked."""
+"""Ranks that are saved: SIGUSR1 to mpirun reaches all of them, they end with one line and exit code
+0, and other ranks continue the run, at most one per group. Properties that all ranks must share are
+checked."""
 
 import signal
 
@@ -50,8 +51,8 @@ ended = ranks.launch(part(1, "--restart", checkpoint))
 expect(ended.exit_code == 0 and result(stats) == reference,
        f"one rank goes on to the end: exit code {ended.exit_code}, {reference['digest']}")
 
-# States that point into libraries: ranks have them where a process has them that no launcher has started,
-# although MPI loads more.
+# States that point into libraries: ranks load the libraries at the addresses of a process without a
+# launcher, although MPI loads additional libraries.
 model = ["--lps-per-group", 4, "--until", 10000]
 checkpoint = ranks.work / "libraries"
 ranks.statistics_of("library_objects", *model, "--engine", "sequential")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""PHOLD for a while on 3 ranks, most of its events between ranks, with forced rollbacks and with
-groups that change their worker: no event is lost or doubled, nothing is left in MPI.
+"""PHOLD for a while on 3 ranks: most of its events go to other ranks, rollbacks are forced, and
+groups change their worker. No event is lost or duplicated, and nothing is left in MPI.
 
 usage: test_soak.py FOLDER-OF-PROGRAMS [SECONDS]
 
-Stopped by a signal to one rank. The engine itself checks at the end that as many messages were
-received as sent; here the digest is compared with a sequential run up to the virtual time at which
-the ranks stopped, and MPI says whether communicators were not freed."""
+A signal to one rank stops the run. The engine itself checks at the end that as many messages were
+received as sent. The test compares the digest with a sequential run up to the virtual time at which
+the ranks stopped, and MPI reports communicators that were not freed."""
 
 import os
 import signal

@@ -1,13 +1,13 @@
-"""A bare Debian to change into: made, entered, and taken away whatever happens.
+"""A bare Debian root folder: created, entered, and deleted in every case.
 
-Where it comes from: an unpacked minimal image (a folder, or a tar file of one), if the caller knows one;
-else debootstrap --variant=minbase, from the mirror that apt of this machine is configured with and
-reads with the same settings. No mirror is named here.
+Source: an unpacked minimal image (a folder, or a tar file that contains one), if the caller
+provides one; else debootstrap --variant=minbase, from the mirror in the configuration of this
+machine's apt, with the same settings. This file names no mirror.
 
-What may go wrong with such roots is that /proc or /dev is still mounted in one when it is deleted.
-So nothing is mounted where the folder is deleted: whatever needs mounts is done by a child in mount
-and process namespaces of its own, which end with it, and with them every process that is left. The
-folder is deleted outside, when the child is gone."""
+The danger of such roots is that /proc or /dev is still mounted in one when it is deleted. So
+nothing is mounted in the process that deletes the folder: work that needs mounts is done by a child
+process in separate mount and process namespaces. The namespaces end with the child, and all
+processes in them end, too. The folder is deleted outside, after the end of the child."""
 
 import os
 import shutil
@@ -17,10 +17,10 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-# Processes die with the child: with the first process of their namespace.
+# All processes end with the child, because it is the first process of their namespace.
 NAMESPACES = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
 
-# What the child does, as sh: the mounts of a machine, and in.
+# The program of the child, for sh: creates the mounts of a machine and enters the root.
 ENTER = """
 root=$1; shift
 mount -t proc proc "$root/proc"
@@ -32,13 +32,13 @@ exec chroot "$root" "$@"
 
 
 class Unavailable(Exception):
-    """No such root on this machine; the text says why, in a line."""
+    """There can be no such root on this machine; the text is one line with the reason."""
 
 
 @contextmanager
 def bare_root(suite, gigabytes, image):
-    """The folder of a bare root, without mounts, that goes away with the context. `suite`: bookworm is
-    Debian 12, trixie 13. `image`: None, or see unpacked()."""
+    """The folder of a bare root, without mounts, that is deleted with the context. `suite`:
+    bookworm is Debian 12, trixie 13. `image`: None, or see unpacked()."""
     if os.geteuid() != 0:
         raise Unavailable("a root of its own needs root")
     free = shutil.disk_usage(tempfile.gettempdir()).free / 1e9
@@ -57,8 +57,8 @@ def bare_root(suite, gigabytes, image):
 
 
 def enter(root, *command, timeout):
-    """The exit code of a command inside; its output is ours."""
-    # Only what a fresh login has.
+    """Runs a command inside, with the output of this process. Returns its exit code."""
+    # Only the variables of a new login.
     environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                    "HOME": "/root", "TERM": "dumb", "DEBIAN_FRONTEND": "noninteractive"}
     sys.stdout.flush()
@@ -67,9 +67,9 @@ def enter(root, *command, timeout):
 
 
 def unpacked(image, root):
-    """Where the root is: there, or in the one folder of a tar file."""
+    """The path of the root: `root`, or the one folder of a tar file."""
     if image.is_dir():
-        # A root that somebody is using has mounts: not ours to copy.
+        # An image that is in use may contain mounts, which must not be copied.
         copied = subprocess.run(["cp", "-a", "--one-file-system", image, root])
     else:
         root.mkdir()
@@ -91,12 +91,13 @@ def bootstrap(root, suite):
 
 
 def mirrors(suite):
-    """(address, release, component) of what this machine's apt reads of that Debian; at least one."""
+    """(address, release, component) of the sources of this Debian, from this machine's apt; at
+    least one."""
     listed = subprocess.run(["apt-get", "indextargets", "Created-By: Packages", "--format",
                              "$(REPO_URI) $(RELEASE) $(COMPONENT)"], capture_output=True, text=True)
     rows = sorted({tuple(line.split()) for line in listed.stdout.splitlines()})
     ours = [row for row in rows if row[1].startswith(suite) and row[2] == "main"]
-    # Another Debian's mirror has this one, too.
+    # A mirror of another Debian release contains this release, too.
     base = [row[0] for row in rows if row[0].rstrip("/").endswith("/debian") and row[2] == "main"]
     if not base:
         raise Unavailable("apt of this machine knows no mirror of Debian")
@@ -105,14 +106,14 @@ def mirrors(suite):
 
 
 def connect(root, suite):
-    """Lets the root's apt reach what this machine's reaches."""
+    """Lets the root's apt use the network and the sources of this machine's apt."""
     for file in (Path("/etc/resolv.conf"), Path("/etc/hosts")):
         if file.exists():
             shutil.copy(file, root / "etc" / file.name)
     try:
         lines = [f"deb {' '.join(row)}\n" for row in mirrors(suite)]
     except Unavailable:
-        return  # an image has its own
+        return  # an image contains its own sources
     (root / "etc/apt/sources.list").write_text("".join(lines))
     shutil.rmtree(root / "etc/apt/sources.list.d", ignore_errors=True)
     (root / "etc/apt/sources.list.d").mkdir()

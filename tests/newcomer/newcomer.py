@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""A fresh checkout on a bare Debian, and a user who may use sudo, and nothing else. The checkout is HEAD, so
-that what was not committed is missed here as by everybody else.
+"""Builds and tests a fresh checkout on a bare Debian, as a user who may use sudo and has nothing
+else installed. The checkout is HEAD: a file that was not committed is missing.
 
-usage: newcomer.py FOLDER-OF-PROGRAMS path|next_debian     (of this machine no program is used)
+usage: newcomer.py FOLDER-OF-PROGRAMS path|next_debian     (no program of this machine is used)
 
-path         on Debian 12 the two commands of the README install what they need, build, and do what they say;
-             the tutorial's model is built in a folder of its own against the installed package. Of the tests
-             only the unit tests and those of tutorial and package are run: .ci/run runs them all.
-next_debian  the short set of tests on Debian 13, whose compiler, Open MPI and libraries are newer: nothing may
-             fail there, and be skipped only what says by itself that this machine or Debian cannot do it.
+path: on Debian 12 the two commands of the README install everything they need, build, and have the
+described effect; the tutorial's model is built in a separate folder against the installed package.
+Of the tests only the unit tests and those of tutorial and package are run; .ci/run runs all tests.
 
-Exit code 77 says why there can be no bare root here."""
+next_debian: the short set of tests on Debian 13, whose compiler, Open MPI and libraries are newer.
+No test may fail there. A test may be skipped only if it reports that this machine or Debian lacks
+something.
+
+Exit code 77: no bare root can be created here; the reason is printed."""
 
 import os
 import re
@@ -24,7 +26,7 @@ from programs import CHECKOUT
 
 HOME = "/home/newcomer"
 
-# What an administrator has done before: the user, and sudo.
+# Preparations by an administrator: the user, and sudo.
 PREPARE = """
 apt-get -qq update
 apt-get -qq install -y --no-install-recommends sudo >/dev/null
@@ -35,8 +37,8 @@ tar -C /home/newcomer/numawarp -xf /checkout.tar
 chown -R newcomer: /home/newcomer/numawarp
 """
 
-# (Debian, gigabytes, an image of it, what may be skipped, the steps: what it is, the lines of bash, each of
-# which must succeed)
+# (Debian, gigabytes, an image of it, tests that may be skipped, steps: name and lines of bash, each
+# of which must succeed)
 ROOTS = {
     "path": ("bookworm", 5, "NUMAWARP_BARE_ROOT", set(), [
         ("the first command", """
@@ -53,7 +55,8 @@ ROOTS = {
             ./tests/run -R '^(documents_tutorial|check_install)$' | tee /tmp/said
             grep -q 'tests passed, 0 tests failed out of 2$' /tmp/said"""),
     ]),
-    # Debian 13 has neither clang-format 14 nor SimPy, the user may not mount anything, and the checkout has no history.
+    # Debian 13 has neither clang-format 14 nor SimPy, the user may not mount, and the checkout has
+    # no history.
     "next_debian": ("trixie", 12, "NUMAWARP_BARE_ROOT_13",
                     {"check_format", "system_beside_simpy", "system_checkpoint_disk_full", "documents_commits"}, [
         ("the short set of tests", """
@@ -63,7 +66,7 @@ ROOTS = {
 
 
 def settle(root):
-    """The user is there, and the checkout."""
+    """Creates the user and the checkout."""
     with open(root / "checkout.tar", "wb") as file:
         if subprocess.run(["git", "archive", "HEAD"], cwd=CHECKOUT, stdout=file).returncode != 0:
             raise Unavailable("no checkout of git")
@@ -72,14 +75,14 @@ def settle(root):
 
 
 def as_newcomer(root, lines):
-    """The exit code of lines of bash in the checkout, each of which must succeed."""
-    # `tee` must not hide that what is before it failed.
+    """Runs lines of bash in the checkout, each of which must succeed. Returns the exit code."""
+    # `tee` must not hide a failure of the command before it.
     (root / "step").write_text(f"set -e -o pipefail\ncd {HOME}/numawarp\n{lines}\n")
     return enter(root, "sudo", "--set-home", "--user=newcomer", "bash", "/step", timeout=10_800)
 
 
 def well(root, name, lines, may_be_skipped):
-    """Whether a step ended so, and no test was skipped that must not be."""
+    """Whether a step succeeded and only the allowed tests were skipped."""
     began = time.monotonic()
     code = as_newcomer(root, lines)
     said = (root / "tmp/said").read_text(errors="replace")
@@ -91,7 +94,7 @@ def well(root, name, lines, may_be_skipped):
 
 
 suite, gigabytes, image, may_be_skipped, steps = ROOTS[sys.argv[2]]
-# As an exception, so that what was made is taken away.
+# As an exception, so that everything that was created is deleted.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 try:
     with bare_root(suite, gigabytes, os.environ.get(image)) as root:

@@ -1,6 +1,7 @@
-/* Agents in classic ROOT-Sim's style: couriers walk over a square of offices, deliver where their plan says so, pass
- * through others, tell each other what they have seen, retire, and are followed by new ones. What an office knows goes
- * with each courier, and so into the digest. `--wrong RULE` breaks one. */
+/* Agents in the style of classic ROOT-Sim: couriers walk over a square of offices, deliver where
+ * their plan requires it, pass through other offices, exchange information, retire, and are
+ * followed by new couriers. The office's information travels with each courier, and so into the
+ * digest. `--wrong RULE` breaks a rule. */
 #include <ROOT-Sim.h>
 
 #include <math.h>
@@ -9,7 +10,7 @@
 enum { HIRE = 1, DELIVER, PASS, SET_OUT };
 
 struct office {
-    unsigned said[2]; /* to the neighbours: deliveries, visits */
+    unsigned said[2]; /* data for the neighbors: deliveries, visits */
     unsigned events;
     uint64_t checksum;
 };
@@ -31,7 +32,7 @@ static error_t parse(int key, char* arg, struct argp_state* state) {
     (void)state;
     if (key != 'w') return ARGP_ERR_UNKNOWN;
     wrong = arg;
-    /* There is neither an LP nor a topology yet. */
+    /* Neither an LP nor a topology exists yet. */
     if (broken("early-visit")) EnqueueVisit(0, 0, DELIVER);
     if (broken("early-region")) NeighboursCount(0);
     if (broken("early-mean")) Expent(-1);
@@ -46,7 +47,7 @@ struct _abm_settings_t abm_settings = {
 
 static uint64_t mix(uint64_t a, uint64_t b) { return (a ^ b) * UINT64_C(1099511628211); }
 
-/* One or two deliveries in one place. */
+/* Plans one or two deliveries in one place. */
 static void plan(agent_t agent) {
     const unsigned there = RandomRange(0, (int)RegionsCount() - 1);
     unsigned region, event;
@@ -59,7 +60,7 @@ static void plan(agent_t agent) {
     if (Random() < 0.3) EnqueueVisit(agent, there, DELIVER);
 }
 
-/* The office takes in what the courier has seen, and where from. */
+/* Adds the courier's information and the place from which it came to the office's checksum. */
 static void look_at(struct office* office, agent_t agent) {
     unsigned bytes, region, event;
     simtime_t time;
@@ -174,7 +175,7 @@ void ProcessEvent(unsigned int me, simtime_t now, int type, agent_t* content, un
             break;
         }
         case SET_OUT:
-            /* A later plan takes the place of the first. */
+            /* A later plan replaces the first. */
             if (Random() < 0.1) ScheduleNewLeaveEvent(now + Expent(0.5), SET_OUT, *content);
             break;
         default:
@@ -195,7 +196,8 @@ static void break_rule_when_asked(unsigned me) {
     if (broken("asked-receiver")) FindReceiver();
 }
 
-/* Looks at the first agent only: where a handler, or the last look, has stopped does not matter. */
+/* Reads the first agent only: the result must not depend on the agent at which an earlier
+ * iteration, in a handler or in this function, has stopped. */
 static unsigned look_when_asked(void) {
     agent_t first;
     return CountAgents() > 0 && IterAgents(&first) ? CountAgents() : 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Models in ROOT-Sim's style: one digest, and the same words of each LP at the end, whoever runs them,
+"""Models in ROOT-Sim's style: one digest, and equal output of each LP at the end, on every engine,
 with rollbacks."""
 
 import json
@@ -18,7 +18,7 @@ VARIANTS += [["--workers", 2, "--state-saving-interval", 1, "--check-rollback", 
 
 
 def run_of(model, *arguments):
-    """Its statistics, and what LPs said, in any order."""
+    """The statistics of a run, and the output of its LPs, sorted."""
     done = programs.run(model, *arguments, "--quiet", "--watchdog", "off", "--stats", "stats.json")
     programs.expect(done.returncode == 0 and not done.stderr, f"{model}: {done.stderr}")
     return json.loads((programs.work / "stats.json").read_text()), sorted(done.stdout.splitlines())
@@ -41,7 +41,7 @@ for model, options in MODELS.items():
     programs.expect(done.returncode == 0 and "BROKEN" not in done.stdout,
                     f"{model}: --check-model is silent: {done.stdout.splitlines()[-1:]}{done.stderr}")
 
-# What the bench of the door's overhead compares is one model.
+# The two programs that measure the overhead of the ROOT-Sim interface contain the same model.
 twin = run_of("rootsim_twin", "--lps", 64, "--events-per-lp", 2, "--until", 50)[0]["digest"]
 for options in (["--engine", "sequential"], ["--workers", 2]):
     digest = run_of("rootsim_phold", 64, 2, 0.1, 50, "--", *options)[0]["digest"]

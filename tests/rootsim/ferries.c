@@ -1,7 +1,7 @@
-/* Ferries in the style of ROOT-Sim after 3.0.0: islands draw from streams in their own state, and ferries go along the
- * links of a graph, each of which has its length. Ships go around the islands, which lie in a ring, each with a list
- * of which a part is never written. The run ends when each island has seen enough of them; it then says what it has
- * seen. */
+/* Ferries in the style of ROOT-Sim after 3.0.0: islands draw from streams in their own state, and
+ * ferries travel along the links of a graph, each of which has its length. Ships travel around the
+ * islands, which form a ring; each ship has a list of which a part is never written. The run ends
+ * when each island has seen enough ferries; it then prints what it has seen. */
 #include <ROOT-Sim.h>
 #include <ROOT-Sim/random.h>
 #include <ROOT-Sim/topology.h>
@@ -19,7 +19,7 @@ struct island {
 
 struct list {
     unsigned port;
-    simtime_t late; /* of every other island only */
+    simtime_t late; /* set for every other island only */
     char remarks[40];
 };
 
@@ -28,7 +28,7 @@ static struct topology *ring;
 static simtime_t lengths[LINKS];
 
 static void sail(lp_id_t me, simtime_t now, struct island *island) {
-    /* Each island has a link to five others. One is drawn by the library, or by the island. */
+    /* Each island has links to five others. The library or the island draws one of them. */
     lp_id_t all[LINKS];
     GetAllReceivers(links, me, all);
     const lp_id_t to = Random(&island->stream) < 0.5 ? GetReceiver(links, me, DIRECTION_RANDOM)
@@ -82,7 +82,7 @@ static bool seen_enough(lp_id_t me, const void *snapshot) {
     return ((const struct island *)snapshot)->ferries >= SEEN_ENOUGH;
 }
 
-/* 0: all is as the library says. */
+/* Returns 0 if the topology functions return the documented values. */
 static int make_links(void) {
     links = InitializeTopology(TOPOLOGY_GRAPH, ISLANDS);
     ring = InitializeTopology(TOPOLOGY_RING, ISLANDS);

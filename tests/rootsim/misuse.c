@@ -7,7 +7,7 @@
 
 static const char *rule = "";
 static char content[70000];
-static struct topology *shared; /* of all LPs, which must not change it */
+static struct topology *shared; /* used by all LPs, which must not change it */
 
 static bool broken(const char *name) { return strcmp(rule, name) == 0; }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What breaks a rule of ROOT-Sim's interface ends as what breaks one of ours: with the contract's exit code
-and one line that says what is legal."""
+"""A model that breaks a rule of ROOT-Sim's interface ends like a model that breaks a rule of
+numawarp's interface: with the documented exit code and one line that names what is allowed."""
 
 from refusals import Refusals
 
@@ -23,7 +23,7 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         "release": ["ReleaseTopology()", "not created by this LP"],
     }.items():
         refusals.refused(3, ["LP 3 at time", *words], "rootsim_misuse", rule, "--", *options)
-    # CanEnd() is asked about a state, and may be asked too early.
+    # CanEnd() examines a state and may be called early: these calls are refused in it.
     for rule, function in {"asked": "ScheduleNewEvent()", "asked-state": "SetState()",
                            "asked-stop": "RootsimStop()"}.items():
         refusals.refused(3, ["LP 3", function, "allowed: "], "rootsim_misuse", rule, "--", *options)
@@ -36,7 +36,7 @@ refusals.refused(2, ["lps: must be"], "rootsim_misuse", "many", "--")
 refusals.refused(2, ["synchronization: must be SERIAL or TIME_WARP"], "rootsim_misuse", "third", "--")
 refusals.refused(2, ["dispatcher", "must be set"], "rootsim_misuse", "none", "--")
 refusals.refused(2, ["must not be a null pointer"], "rootsim_misuse", "null", "--")
-# There is no run yet that it could end.
+# This call is made before a run exists that it could end.
 refusals.accepted("rootsim_misuse", "early", "--", "--until", 5)
 refusals.refused(3, ["in the past"], "rootsim_misuse", "past")
 refusals.refused(2, ["stray: unexpected"], "rootsim_misuse", "past", "--until", 5, "stray")
@@ -70,7 +70,7 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         refusals.refused(3, ["LP 5", function, "allowed: in a handler"], "rootsim_couriers", "--lp", 64, "--wrong",
                          rule, *options)
 
-# A parser of the model's words runs before there is an LP.
+# The model's option parser runs before LPs exist.
 for rule, words in {"early-visit": ["EnqueueVisit()", "allowed: in a handler"],
                     "early-region": ["NeighboursCount()", "allowed: in a handler"],
                     "early-mean": ["Expent()", "allowed: at least 0"], "early-order": ["Gamma()", "at least 1"]}.items():
@@ -84,7 +84,7 @@ for words in (["--enough", 10, "--service=0.3"], ["-e", 10, "-s0.3"], ["--servin
     refusals.accepted("rootsim_queue", "--lp=64", "--wt", 2, *words, "--quiet")
 refusals.refused(2, ["model_argp", "Invalid argument"], "rootsim_queue", "--lp", 64, "--enough", 0)
 refusals.refused(2, ["--serial=off", "takes no value"], "rootsim_queue", "--lp", 64, "--serial=off")
-# What the model itself refuses, it says as argp does.
+# The model's own refusals are printed in argp's format.
 done = refusals.run("rootsim_queue", "--slow=64", "--lp", 64)
 refusals.expect(done.returncode == 2 and "--slow: there are 64" in done.stderr, f"{done.returncode}: {done.stderr}")
 help_text = refusals.run("rootsim_queue", "--help").stdout

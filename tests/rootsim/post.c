@@ -1,12 +1,13 @@
-/* A post in ROOT-Sim's style: towns on a torus keep letters in a list, half of them from rs_malloc() and half
- * from malloc(), and send them on to a neighbour. All letters differ in length and content. The run ends when
- * each town has seen enough of them; a town then says what it has seen, and what its random numbers were. */
+/* A post in ROOT-Sim's style: towns on a torus keep letters in a list, half of them from
+ * rs_malloc() and half from malloc(), and send them on to a neighbor. All letters differ in length
+ * and content. The run ends when each town has seen enough of them; a town then prints what it has
+ * seen, and its last random number. */
 #include <ROOT-Sim.h>
 #include <inttypes.h>
 #include <string.h>
 
 enum { EDGE = 12, SEEN_ENOUGH = 60, LENGTH_MOST = 200 };
-/* Wider than the engine's own types of events. */
+/* LETTER needs more bits than the engine's own event types. */
 enum { SORT = 1, LETTER = 0x40000001 };
 
 struct letter {
@@ -67,7 +68,7 @@ static void process(lp_id_t me, simtime_t now, unsigned type, const void *conten
             if (town->letters != NULL) send_one(me, now, town);
             break;
         case LP_FINI:
-            ScheduleNewEvent(me, now, SORT, NULL, 0); /* as in ROOT-Sim nobody hears of it */
+            ScheduleNewEvent(me, now, SORT, NULL, 0); /* as in ROOT-Sim, it has no effect */
             printf("town %" PRIu64 " saw %u letters, %016" PRIx64 ", then %016" PRIx64 "\n", me, town->seen,
                    town->checksum, RandomU64());
             break;

@@ -1,5 +1,5 @@
-/* Counters in classic ROOT-Sim's style, with a topology and an option of its own: customers wait in a list
- * from malloc(), are served one after the other, and go on to a neighbour. */
+/* Counters in the style of classic ROOT-Sim, with a topology and the model's own options: customers
+ * wait in a list from malloc(), are served one after the other, and move to a neighbor. */
 #include <ROOT-Sim.h>
 
 #include <errno.h>
@@ -28,7 +28,7 @@ struct counter {
     unsigned given_up;
 };
 
-/* In groups, which argp begins with entries that have neither name nor key. */
+/* In groups. In argp, an entry with neither name nor key begins a group. */
 static const struct argp_option model_options[] = {
     {NULL, 0, NULL, 0, "At each counter:", 1},
     {"service", 's', "TIME", 0, "mean time of service", 1},
@@ -46,11 +46,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             return 0;
         case 'e':
             enough = atoi(arg);
-            return enough > 0 ? 0 : EINVAL; /* without a word */
+            return enough > 0 ? 0 : EINVAL; /* without an error message */
         case 'w':
             slow = arg == NULL ? 0 : atoi(arg);
             return 0;
-        case ARGP_KEY_SUCCESS: /* the number of LPs is known by now */
+        case ARGP_KEY_SUCCESS: /* now the number of LPs is set */
             if (slow >= (int)n_prc_tot) argp_error(state, "--slow: there are %u", n_prc_tot);
             return 0;
         default:

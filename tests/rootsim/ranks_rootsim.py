@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Models in ROOT-Sim's style end with one digest on several ranks, too."""
+"""Models in ROOT-Sim's style have the sequential digest also on several ranks."""
 
 import sys
 from pathlib import Path

@@ -1,8 +1,8 @@
-/* Draws of each kind, for comparison with ROOT-Sim's own. The seed is that of --prng-seed. */
+/* Random numbers of each kind, for comparison with ROOT-Sim's own. --prng-seed is the seed. */
 #include <ROOT-Sim.h>
 #include <inttypes.h>
 
-/* Of the LP's random numbers, or of a stream of the model's own. */
+/* The numbers come from the LP's stream, or from a stream of the model. */
 #ifdef OWN_STREAM
 #include <ROOT-Sim/random.h>
 #define STREAM &stream

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A model in classic ROOT-Sim's style that goes on from a checkpoint is given the same words of its own."""
+"""A model in the style of classic ROOT-Sim that continues from a checkpoint receives the same
+command-line words."""
 
 import json
 import subprocess
@@ -29,7 +30,7 @@ programs.expect(other.returncode == 2 and "the part of the command line that the
 done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=programs.work)
 programs.expect((done.returncode, digest()) == (0, reference), f"it ends as without a stop: {done.stderr}")
 
-# A model for version 3 is given the words before the first one that begins with "--".
+# A model for version 3 receives the words before the first word that begins with "--".
 for options in ([], ["--engine", "sequential"]):
     run = programs.run("rootsim_ferries", 2, 50, 1000, *options)
     programs.expect(run.returncode == 0, f"2 50 1000 {' '.join(options)}: {run.stderr}")

@@ -1,6 +1,7 @@
-/* Tellers and clerks in ROSS's style: two types of LPs under a mapping of their own, several streams of random
- * numbers, messages into which a handler writes what its reverse handler needs, tw_bf, commit handlers, and events
- * that are made together and sent one after the other. Prints what all LPs hold at the end. */
+/* Tellers and clerks in ROSS's style: two types of LPs with a custom mapping, several streams of
+ * random numbers, messages into which a handler writes the data for its reverse handler, tw_bf,
+ * commit handlers, and events that are created together and sent one after the other. Prints the
+ * state of all LPs at the end. */
 #include <ross.h>
 
 #include "misuse.h"
@@ -26,7 +27,7 @@ static unsigned int tellers = 24;
 static unsigned int clerks = 8;
 static double mean = 1.0;
 static unsigned int misuse = 0;
-static unsigned long committed = 0; /* with one worker only */
+static unsigned long committed = 0; /* counted only with one worker */
 static unsigned int count_commits = 0;
 static unsigned int draws_before = 0;
 static char label[64] = "bank";
@@ -64,7 +65,7 @@ static void teller_event(teller_state* s, tw_bf* bf, message* m, tw_lp* lp) {
     }
     const long cents = tw_rand_integer(&lp->rng[1], 1, 100);
     m->hops =
-        (unsigned int)cents; /* what was sent is overwritten: a second execution must not see it */
+        (unsigned int)cents; /* overwrites the message: a second execution must not see this */
     s->balance -= cents;
     s->served++;
     tw_lpid to = (tw_lpid)tw_rand_integer(lp->rng, 0, (long)all() - 1);
@@ -142,7 +143,7 @@ static tw_lpid type_of(tw_lpid gid) {
     return misuse == 31 ? 7 : is_clerk(gid) ? 1 : 0;
 }
 
-/* Backwards: the first place is the last LP of the node. */
+/* The mapping is reversed: place 0 is the last LP of the node. */
 static tw_lp* local_lp(tw_lpid gid) {
     return g_tw_lp[g_tw_nlp - 1 - (gid - g_tw_mynode * g_tw_nlp)];
 }
@@ -176,7 +177,7 @@ int main(int argc, char** argv) {
     g_tw_custom_lp_global_to_local_map = local_lp;
     g_tw_nRNG_per_lp = misuse == 30 ? 0 : 2;
     g_tw_lookahead = 0.125;
-    misuse_bytes = offsetof(message, hops) + sizeof(unsigned int); /* without what pads it */
+    misuse_bytes = offsetof(message, hops) + sizeof(unsigned int); /* without padding */
     tw_define_lps((tellers + clerks) / tw_nnodes(), misuse_bytes);
     if (misuse == 32) tw_define_lps(8, misuse_bytes);
     if (draws_before) tw_rand_unif(g_tw_lp[1]->rng);

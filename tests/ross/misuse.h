@@ -4,7 +4,7 @@
 
 #include <ross.h>
 
-/* As many as tw_define_lps() was told. */
+/* The message size that was passed to tw_define_lps(). */
 static size_t misuse_bytes;
 static volatile unsigned long misuse_handled = 0;
 
@@ -28,7 +28,7 @@ static inline void make_misuse(unsigned int kind, tw_lp *lp) {
         case 6:
             tw_getlp(g_tw_nlp);
             break;
-        case 7: /* far beyond its message; 8: one byte */
+        case 7: /* writes far beyond its message; 8: one byte beyond */
             ((char *)tw_event_data(tw_event_new(lp->gid, 1.0, lp)))[4096] = 1;
             break;
         case 8: {
@@ -63,7 +63,7 @@ static inline void make_misuse(unsigned int kind, tw_lp *lp) {
         case 17:
             g_tw_ts_end = 7;
             break;
-        case 11: /* races with two workers, and is not taken back by snapshots */
+        case 11: /* a data race with two workers, and not rolled back by snapshots */
             ++misuse_handled;
             break;
         default:

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""What is named as in ROSS's earlier versions: what ross.h has compiles, in C and in C++; what it does not have is an
-error of the compiler that says what to do, or of ROSS's inside a warning; and nothing else is.
+"""Names from ROSS's earlier versions: those that ross.h contains compile, in C and in C++; a name
+that it lacks is an error of the compiler that names the solution, or is reported inside a warning;
+and nothing else is an error.
 
-usage: names.py ROOT FOLDERS-OF-MPI C-COMPILER C++-COMPILER...    exit code 1 if one does otherwise"""
+usage: names.py ROOT FOLDERS-OF-MPI C-COMPILER C++-COMPILER...    exit code 1 if one behaves
+differently"""
 
 import re
 import subprocess
@@ -14,7 +16,7 @@ TIMERS = "has no timers of ROSS"
 PE_TYPES = "calls no functions of PEs"
 NODES = "identifies a node by its number"
 
-# What a model says; words of the error or of the warning, or None.
+# Code of a model; a text of the error or of the warning, or None.
 IN_FUNCTION = [
     ("if (g_st_ev_trace || g_st_model_stats || g_st_use_analysis_lps) lp->model_types = NULL;", None),
     ("tw_kp_onpe(0, g_tw_pe[0]); tw_lp_onpe(0, g_tw_pe[0], 7);", None),
@@ -58,7 +60,7 @@ IN_FUNCTION = [
     ("return tw_net_onnode(0) != NULL;", NODES),
     ("return tw_node_eq(NULL, NULL);", NODES),
 ]
-# A function that is not called, but named.
+# Declarations, and a function that is named but not called.
 AT_TOP = [
     ("MPI_Comm everybody = MPI_COMM_WORLD;", None),
     ("static tw_memory *first;", BUFFERS),
@@ -76,12 +78,13 @@ LINES = [code % number for number, (code, words) in enumerate(CASES)]
 
 
 INCLUDED = "#include <ross.h>"
-# As headers of models do it for C++.
+# The form that models' headers use for C++.
 WRAPPED = 'extern "C" {\n#include <ross.h>\n}'
 
 
 def errors_by_line(compiler, language, lines, *options, header=INCLUDED):
-    """What the compiler says of each line, once. It stops at errors of one kind before it looks for others."""
+    """The compiler's message for each line, once. A compiler stops at errors of one kind before it
+    finds others."""
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
     limit = "-ferror-limit=0" if "clang" in version else "-fmax-errors=0"
     done = subprocess.run(
@@ -101,7 +104,7 @@ for compiler, language in zip(compilers, ("c", "c++")):
         holds = not said if words is None else len(said) == 1 and words in min(said)
         failures += not holds
         print(("ok      " if holds else "FAILED  ") + f"{compiler}: {line}" + ("" if holds else f"\n    {said or ''}"))
-    # No error may stand anywhere else.
+    # No error may occur in any other line.
     right = [line for (_, words), line in zip(CASES, LINES) if words in (None, INSIDE)]
     for header in (INCLUDED, WRAPPED) if language == "c++" else (INCLUDED,):
         _, done = errors_by_line(compiler, language, right, header=header)

@@ -1,5 +1,5 @@
-// A model in ROSS's style that is written in C++, has no reverse handler, keeps a list in its state, and is mapped
-// round robin: it can only be rolled back by snapshots.
+// A model in ROSS's style that is written in C++, has no reverse handler, keeps a list in its
+// state, and is mapped round robin: it can only be rolled back by snapshots.
 #include <cstdio>
 #include <list>
 #include <new>

@@ -1,20 +1,21 @@
-/* Shelves in ROSS's style, whose reverse handlers work by differences: what an event handler changes in a state of
- * 988 bytes is kept by tw_snapshot_delta() and brought back by tw_snapshot_restore(). A tenth of the events
- * change nothing and keep nothing. Prints a sum over the bytes of all shelves. */
+/* Shelves in ROSS's style, whose reverse handlers use differences: tw_snapshot_delta() stores the
+ * changes that an event handler makes to a state of 988 bytes, and tw_snapshot_restore() reverses
+ * them. A tenth of the events change nothing and store nothing. Prints a sum over the bytes of all
+ * shelves. */
 #include <ross.h>
 
 enum { places = 240 };
 
 typedef struct {
-    double moved; /* a rounded sum, which cannot be taken back by subtraction */
+    double moved; /* a rounded sum, which subtraction cannot restore */
     uint32_t things[places];
     unsigned char last[20];
 } shelf;
 
 typedef struct {
     uint32_t thing;
-    uint32_t drawn;     /* random numbers, for the reverse handler */
-    int64_t difference; /* its bytes, which are part of the digest here */
+    uint32_t drawn;     /* count of drawn random numbers, for the reverse handler */
+    int64_t difference; /* bytes of the difference, which are part of the digest here */
 } message;
 
 static unsigned int shelves = 32;
@@ -67,7 +68,7 @@ static void event(shelf* s, tw_bf* bf, message* m, tw_lp* lp) {
     if (thing % 10 != 0) {
         bf->c0 = 1;
         tw_snapshot(lp, state_bytes);
-        if (thing % 7 == 0) { /* begins anew: the last call counts */
+        if (thing % 7 == 0) { /* the last call of tw_snapshot() replaces the first */
             s->things[1]++;
             tw_snapshot_delta(lp, state_bytes);
             s->things[1]--;

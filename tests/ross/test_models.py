@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Models written for ROSS: one digest and one result on every engine, with any workers, ranks and rollback; what
-they do wrong ends as with our own models. usage: test_models.py FOLDER-OF-PROGRAMS"""
+"""Models written for ROSS: one digest and one result on every engine, for any workers, ranks and
+way of rollback; their errors end like errors of numawarp's own models. usage: test_models.py
+FOLDER-OF-PROGRAMS"""
 
 import re
 import subprocess
@@ -8,7 +9,7 @@ import subprocess
 from programs import MPI_ENVIRONMENT
 from refusals import Refusals
 
-# Workers that get far ahead of each other.
+# Options with which workers get far ahead of each other.
 TORN = ("--workers", "2", "--window", "off", "--lps-per-group", "1")
 
 
@@ -49,8 +50,8 @@ class RossModels(Refusals):
         self.check_models()
 
     def check_models(self):
-        """--check-model finds nothing in models that keep the rules, and nothing of ours; and what several workers
-        would race for."""
+        """--check-model reports nothing for models that keep the rules. It reports a variable that
+        several workers would change in a data race."""
         for program in ("ross_bank", "ross_pinger", "ross_shelves"):
             done = self.run(program, "--end=20", "--check-model=2000")
             self.expect(done.returncode == 0 and not done.stderr and "BROKEN" not in done.stdout,
@@ -77,7 +78,8 @@ class RossModels(Refusals):
         self.expect(rollbacks > 0, f"{rollbacks} rollbacks")
 
     def check_commits(self):
-        """Commit handlers find what the event handler left, and are called once an event."""
+        """Commit handlers receive the message as the event handler left it, and are called once per
+        event."""
         counted = {self.outcome("ross_bank", "--count-commits", "--workers", "1", *words)
                    for words in (("--synch=1",), ("--check-rollback", "0.5"),
                                  ("--check-rollback", "0.5", "--rollback", "snapshot"))}
@@ -85,13 +87,15 @@ class RossModels(Refusals):
                     f"with commits counted: {counted}")
 
     def check_workers(self):
-        """One, as a process of ROSS has one thread, unless more are asked for."""
+        """One worker is the default, because a process of ROSS has one thread; more are started on
+        request."""
         for words, workers in (((), 1), (("--workers", "2"), 2)):
             got = len(self.statistics_of("ross_bank", "--end=10", *words)["workers_detail"])
             self.expect(got == workers, f"{words}: {got} workers")
 
     def check_dealing(self):
-        """Each of two workers has LPs of each type: two thirds of the events are those of the first half, the tellers."""
+        """Each of two workers has LPs of each type. Two thirds of the events belong to the tellers,
+        the first half of the LPs."""
         workers = self.statistics_of("ross_bank", "--end=50", "--tellers=16", "--clerks=16", "--workers", "2",
                                      "--rebind", "off")["workers_detail"]
         committed = [worker["committed_events"] for worker in workers]
@@ -105,14 +109,14 @@ class RossModels(Refusals):
             self.expect(got == wanted, f"{program}, 2 ranks: {got}, wanted {wanted}")
 
     def check_mpi_of_the_model(self):
-        """A model may start MPI by itself."""
+        """A model may initialize MPI itself."""
         wanted = self.outcome("ross_turns", "--synch=1")
         for launcher in ((), ("mpirun", "--oversubscribe", "-n", "2")):
             got = self.outcome("ross_turns", launcher=launcher, TURNS_STARTS_MPI="1")
             self.expect(got == wanted, f"MPI_Init() by the model, {launcher}: {got}, wanted {wanted}")
 
     def check_one_rank(self):
-        """What is wrong on one rank, that one says."""
+        """An error on one rank is reported by that rank."""
         done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", self.bin / "ross_turns", "--misuse=3"],
                               capture_output=True, text=True, timeout=120, cwd=self.work, env=MPI_ENVIRONMENT)
         lines = re.findall("^numawarp: .*", done.stderr, re.MULTILINE)
@@ -120,21 +124,21 @@ class RossModels(Refusals):
                     f"one rank: {done.returncode} {done.stderr}")
 
     def check_help(self):
-        """main() does not go on after --help."""
+        """main() does not continue after --help."""
         done = self.run("ross_turns", "--help")
         self.expect(done.returncode == 0 and "--workshops" in done.stdout and "out of turn" not in done.stdout,
                     f"--help: {done.returncode} {done.stdout[-200:]}")
 
     def check_draws_before(self):
-        """What main() draws is missing in the run, on every engine."""
+        """Random numbers that main() draws are missing in the run, on every engine."""
         wanted = self.outcome("ross_bank", "--synch=1", "--draw-before")
         self.expect(wanted != self.outcome("ross_bank", "--synch=1") and len(wanted) == 2, f"drawn before: {wanted}")
         got = self.outcome("ross_bank", "--draw-before", "--synch=3", *TORN)
         self.expect(got == wanted, f"drawn before: {got}, wanted {wanted}")
 
     def check_words(self):
-        """Options may be shortened where they have a value; what stands behind "--", or begins with what is no option, is
-        left in argv."""
+        """Options with a value may be abbreviated. Words after "--", and words from the first one
+        that is not an option, are left in argv."""
         wanted = self.outcome("ross_bank", "--synch=1", "--tellers=16")
         got = self.outcome("ross_bank", "--sync=1", "--tel=16", "--rollback", "snapshot")
         self.expect(got == wanted, f"shortened: {got}, wanted {wanted}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Models written for ROSS that are saved go on to the digest and the results of a whole run, on other numbers of workers
-and ranks, by reverse handlers and by snapshots; and only with the same words of their own.
-usage: test_saved.py FOLDER-OF-PROGRAMS"""
+"""Saved runs of models written for ROSS continue to the digest and the results of an uninterrupted
+run, on other numbers of workers and ranks, by reverse handlers and by snapshots; and only with the
+same command-line words for the model. usage: test_saved.py FOLDER-OF-PROGRAMS"""
 
 import json
 import signal
@@ -16,7 +16,7 @@ RANKS = ("mpirun", "--oversubscribe", "-n", "2")
 
 
 def run(program, *words, launcher=()):
-    """(exit code, digest, last line, what was said wrong)"""
+    """(exit code, digest, last line, standard error)"""
     done = subprocess.run([*launcher, programs.bin / program, "--end=16000", "--stats", stats, *words],
                           capture_output=True, text=True, cwd=programs.work, env=MPI_ENVIRONMENT)
     digest = json.loads(stats.read_text())["digest"] if done.returncode == 0 else None
@@ -33,11 +33,11 @@ for program in ("ross_shelves", "ross_turns", "ross_pinger"):
     for words, launcher in ((("--workers", "1"), ()), (("--workers", "3", "--rollback", "snapshot"), ()),
                             (("--synch=1",), ()), (("--workers", "1"), RANKS)):
         if program == "ross_pinger" and launcher:
-            continue  # it does not gather its sum
+            continue  # it does not gather its sum over ranks
         got = run(program, "--restart", folder, *words, launcher=launcher)
         programs.expect(got[:3] == wanted, f"{program} goes on {launcher} {words}: {got}, wanted {wanted}")
 
-# On as many ranks as before an LP is where it was.
+# On the same number of ranks as before, each LP is on the same rank as before.
 wanted = run("ross_turns", "--placed", "--synch=1")[:3]
 folder = checkpoint / "placed"
 code, errors = stop(start(programs, *RANKS, programs.bin / "ross_turns", "--end=16000", "--placed", "--stats", stats,
@@ -49,7 +49,7 @@ got = run("ross_turns", "--placed", "--restart", folder, launcher=RANKS)
 programs.expect(got[:3] == wanted, f"two ranks go on: {got}, wanted {wanted}")
 
 programs.expect(" out of turn" not in (programs.work / "said").read_text(), "main() does not go on with a saved run")
-# What it is to go on with can be typed as it is, also where the model reads the last words.
+# The printed command line can be executed unchanged, also if the model reads the last words.
 folder = checkpoint / "words"
 code, errors = stop(start(programs, programs.bin / "ross_turns", "--end=16000", "--stats", stats, "--checkpoint", folder,
                           "--checkpoint-period", 0.02, "--", "a word", "another"), folder)
@@ -57,7 +57,7 @@ done = subprocess.run(["bash", "-c", restart_hint(errors)], capture_output=True,
 programs.expect(done.returncode == 0 and done.stdout.splitlines()[-1:] == wanted[2],
                 f"{restart_hint(errors)}: {done.returncode} {done.stdout[-200:]}{done.stderr}")
 
-# States that point into what main() has.
+# States that point into memory of main().
 folder = checkpoint / "shared"
 code, errors = stop(start(programs, programs.bin / "ross_turns", "--end=16000", "--misuse=4", "--checkpoint", folder,
                           "--checkpoint-period", 0.02), folder)

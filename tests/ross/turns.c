@@ -1,6 +1,7 @@
-/* Workshops in ROSS's style, where all happens at whole hours, in turns that priorities give: first orders, then work, and
- * reports at last, whoever sends them. An order may bring work in the same hour. Prints a sum that hangs on the
- * order of all events, and how many were out of turn. */
+/* Workshops in ROSS's style, where every event is at a whole hour, in an order that priorities
+ * define: first orders, then work, and reports at last, for any senders. An order may cause work in
+ * the same hour. Prints a sum that depends on the order of all events, and the number of events out
+ * of order. */
 #include <ross.h>
 
 enum { order, work, report, kinds };
@@ -10,7 +11,7 @@ typedef struct {
     tw_stime hour;
     int turn;
     unsigned out_of_turn;
-    void const* shared; /* what main() has: not to be found again by a saved run */
+    void const* shared; /* points to memory of main(), which a restarted run cannot find */
 } workshop;
 
 typedef struct {
@@ -53,7 +54,7 @@ static void event(workshop* s, tw_bf* bf, message* m, tw_lp* lp) {
     s->seen = s->seen * 6364136223846793005u + m->word;
     if (misuse == 1 && tw_now(lp) > 5) tw_event_new_user_prio(lp->gid, 1, lp, 1.5);
     if (misuse == 2 && tw_now(lp) > 5) tw_event_new_user_prio(lp->gid, 1, lp, 0.12345);
-    if (m->word % 2 == 0) /* not what an order has brought */
+    if (m->word % 2 == 0) /* the event was not caused by an order */
         send(lp, 1 + (tw_stime)(s->seen % 2), (int)((s->seen >> 8) % kinds), s->seen >> 32 << 1);
     if (m->kind == order) send(lp, 0, work, s->seen >> 16 | 1);
     m->drawn = lp->rng->count - before;
@@ -70,7 +71,7 @@ static void add(workshop const* s, tw_lp const* lp) {
     sums[1] += s->out_of_turn;
 }
 
-/* In one process states can still be read after the run. */
+/* In one process, main() can still read the states after the run. */
 static void final(workshop* s, tw_lp* lp) {
     if (tw_nnodes() > 1) add(s, lp);
 }
@@ -82,7 +83,7 @@ static void no_init(void* s, tw_lp* lp) {
     (void)lp;
 }
 
-/* Nobody sends to an LP of the first type, and none has it. */
+/* No LP has the first type, and no event is sent to such an LP. */
 static tw_lptype types[] = {{no_init, NULL, NULL, NULL, NULL, NULL, node_of, 8},
                             {(init_f)init, NULL, (event_f)event, (revent_f)reverse, NULL,
                              (final_f) final, node_of, sizeof(workshop)},

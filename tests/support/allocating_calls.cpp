@@ -1,4 +1,4 @@
-// Calls of the functions of libc whose memory is the LP's.
+// Calls of the libc functions whose memory belongs to the LP.
 #include <argz.h>
 #include <dirent.h>
 #include <envz.h>
@@ -38,14 +38,14 @@ int __pthread_key_create(pthread_key_t*, void (*)(void*)) noexcept;
 namespace nw::test {
 namespace {
 
-// The text of what the caller owns, which is freed.
+// Frees a text that the caller owns, and returns a copy.
 std::string take(char* text) {
     std::string copy = text != nullptr ? text : "null";
     std::free(text);
     return copy;
 }
 
-// Writes to the memory, frees it and returns how long it was.
+// Writes to the memory, frees it and returns its size as text.
 std::string use(void* memory, std::size_t bytes) {
     if (memory == nullptr) return "null";
     std::memset(memory, 7, bytes);
@@ -98,7 +98,7 @@ std::string scan(Scan scan_folder) {
     return number(count);
 }
 
-// Returns the value that a new key of the thread gives back.
+// Returns the value that is read through a new key of the thread.
 template <class Key, class Create, class Set, class Get, class Delete>
 std::string through_key(unsigned which, Create create, Set set, Get get, Delete forget) {
     Key key{};

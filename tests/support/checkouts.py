@@ -1,5 +1,5 @@
-"""A folder like a checkout in which ./jobs/run finds the programs under test built, and what stands in for
-commands that a test must not run, or that are not there."""
+"""A folder like a checkout in which ./jobs/run finds the programs under test as if they were built
+there, and substitutes for commands that a test must not run or that are not installed."""
 
 import os
 import shutil
@@ -8,7 +8,8 @@ from programs import CHECKOUT
 
 
 def make_checkout(programs, name="checkout"):
-    """Folders of ours by links, build/ that of the test; results and what commands write are its own."""
+    """Links to the folders of this checkout, build/ to the tested build. Results and other written
+    files stay in the new folder."""
     folder = programs.work / name
     folder.mkdir()
     for path in CHECKOUT.iterdir():
@@ -19,9 +20,9 @@ def make_checkout(programs, name="checkout"):
 
 
 def without_building(checkout):
-    """The environment of commands there that would build, test or install: stand-ins come before cmake, ctest
-    and apt-get, since other tests run meanwhile."""
-    # Inside a job of SLURM the same lines would mean other things.
+    """The environment for commands in this checkout that would build, test or install: substitutes
+    precede cmake, ctest and apt-get in PATH, because other tests run at the same time."""
+    # Inside a SLURM job the same command lines would have another meaning.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
     return environment | {"PATH": f"{CHECKOUT}/tests/documents/stand_ins:{os.environ['PATH']}",
                           "NUMAWARP_DOCUMENTS_PATH": os.environ["PATH"],
@@ -29,13 +30,13 @@ def without_building(checkout):
 
 
 def write_script(path, text):
-    """For bash, wherever that is."""
+    """Writes a bash script, with the path of this machine's bash."""
     path.write_text(f"#!{shutil.which('bash')}\n{text}\n")
     path.chmod(0o755)
 
 
 def path_with(folder, tools, **scripts):
-    """A folder for PATH with nothing but these tools of this machine, and scripts by name."""
+    """A folder for PATH that contains only these tools of this machine, and scripts by name."""
     folder.mkdir()
     for tool in tools:
         (folder / tool).symlink_to(shutil.which(tool))

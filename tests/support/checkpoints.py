@@ -1,5 +1,5 @@
-"""What the tests of saved runs share: what stands in a folder of checkpoints, and what a run has written
-when it is over."""
+"""Functions for tests of saved runs: the content of a folder of checkpoints, and the results of a
+complete run."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from processes import PATIENCE_SECONDS
 
 
 def latest(folder):
-    """What latest.json says; None where there is none (yet)."""
+    """The content of latest.json; None if the file does not exist (yet)."""
     try:
         return json.loads((folder / "latest.json").read_text())
     except (FileNotFoundError, json.JSONDecodeError):
@@ -19,7 +19,7 @@ def latest(folder):
 
 
 def gvt(folder):
-    """Of the checkpoint that counts; 0 where there is none."""
+    """The GVT of the current checkpoint; 0 if there is none."""
     return (latest(folder) or {"gvt": 0})["gvt"]
 
 
@@ -30,7 +30,8 @@ def unfinished(folder):
 
 
 def wait_for_gvt(process, folder, beyond=0.0, timeout=PATIENCE_SECONDS):
-    """Until a checkpoint of a later virtual time is there. Whether one is before the process ends."""
+    """Waits until a checkpoint with a later virtual time exists. Returns False if the process ends
+    first or the time is over."""
     deadline = time.monotonic() + timeout
     while gvt(folder) <= beyond:
         if process.poll() is not None or time.monotonic() > deadline:
@@ -40,13 +41,13 @@ def wait_for_gvt(process, folder, beyond=0.0, timeout=PATIENCE_SECONDS):
 
 
 def start(programs, *command, **more):
-    """A run in the test's folder, of which standard error is read."""
+    """Starts a run in the test's folder, with a pipe for its standard error."""
     return subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True, cwd=programs.work,
                             **more)
 
 
 def stop(run, folder, beyond=0.0, number=signal.SIGTERM):
-    """(exit code, what it has said) of a run that gets a signal when a later checkpoint is there."""
+    """(exit code, stderr) of a run that gets a signal as soon as a later checkpoint exists."""
     wait_for_gvt(run, folder, beyond)
     run.send_signal(number)
     errors = run.communicate(timeout=PATIENCE_SECONDS)[1]
@@ -54,7 +55,7 @@ def stop(run, folder, beyond=0.0, number=signal.SIGTERM):
 
 
 def restart_hint(stderr):
-    """The command that a run which was saved and has ended gives; None if it gives none."""
+    """The command that continues the run, as a saved run prints it; None if it prints none."""
     found = re.search(r"^numawarp: saved at virtual time \S+; .*continue with: (.*)$", stderr,
                       re.MULTILINE)
     return found and found[1]
@@ -66,7 +67,7 @@ def contents(folder):
 
 
 def result(stats):
-    """What must be equal, however often the run was stopped on the way."""
+    """The figures that must be equal, however often the run was interrupted."""
     run = json.loads(stats.read_text())
     return {name: run[name] for name in
             ("digest", "committed_events", "gvt", "end_reason", "output_rows")}

@@ -1,4 +1,5 @@
-"""What is in a picture, by Pillow, which the Python that runs the tests need not have."""
+"""The colors of a picture, counted by Pillow, which may be installed for another Python than the
+one that runs the tests."""
 
 import subprocess
 from collections import Counter
@@ -15,7 +16,7 @@ for count, colour in picture.getcolors(picture.width * picture.height):
 
 
 def colours_of(path):
-    """{colour, as f6f6f3: how many points have it}. Ends the test, as skipped, where there is no Pillow."""
+    """{color, as f6f6f3: number of pixels}. Skips the test if Pillow is not installed."""
     counted = subprocess.run([python_with("PIL"), "-c", COUNT, path], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
     return Counter({colour: int(count) for colour, count in map(str.split, counted.splitlines())})

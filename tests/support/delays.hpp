@@ -1,5 +1,5 @@
-// Delays at handoffs (base/handoff.hpp), as a seed draws them: of real threads, for a while; of stepped workers, for
-// some steps, so that every order of steps can be replayed.
+// Delays at handoffs (base/handoff.hpp), drawn from a seed. Real threads are delayed for some time,
+// stepped workers for some steps, so that every order of steps can be replayed.
 #pragma once
 
 #include <ucontext.h>
@@ -50,9 +50,10 @@ class DelayCounts {
     std::array<std::atomic<std::uint64_t>, handoffs> counts_{};
 };
 
-// While it lives, real threads are delayed at a share of their handoffs: mostly they give up their core, sometimes
-// they sleep for up to a millisecond. The schedule of the machine remains: a seed gives the same draws, and not the
-// same order of steps. One at a time.
+// During the lifetime of this object, real threads are delayed at a share of their handoffs: mostly
+// they yield their core, sometimes they sleep for up to a millisecond. The machine still schedules
+// the threads: a seed repeats the draws, but not the order of steps. At most one object exists at a
+// time.
 class InjectedDelays {
   public:
     InjectedDelays(std::uint64_t seed, double share) : seed_(seed), share_(share) {
@@ -90,9 +91,10 @@ class InjectedDelays {
     DelayCounts counts_;
 };
 
-// Replaces threads by stacks: one stack runs at a time, and the caller decides which. Work that is delayed at a handoff
-// returns to the caller, and continues with a later step of its stack. All stacks run on the caller's thread, because a
-// change of threads takes longer than a turn. At most one object exists at a time.
+// Replaces threads by stacks: one stack runs at a time, and the caller decides which. Work that is
+// delayed at a handoff returns to the caller, and continues with a later step of its stack. All
+// stacks run on the caller's thread, because a change of threads takes longer than a turn. At most
+// one object exists at a time.
 class SteppedStacks {
   public:
     SteppedStacks(std::size_t stacks, std::uint64_t seed, double share)
@@ -104,8 +106,9 @@ class SteppedStacks {
     SteppedStacks(const SteppedStacks&) = delete;
     SteppedStacks& operator=(const SteppedStacks&) = delete;
 
-    // A step on that stack: begins the work, unless the last one there was delayed, and returns when the work is done
-    // or delayed. Delayed work ignores a number of steps. Throws what the work has thrown.
+    // Runs one step of that stack: begins the work, unless earlier work of this stack is delayed,
+    // and returns when the work is done or delayed. Delayed work skips a number of steps. Rethrows
+    // an exception of the work.
     void step(std::size_t i, const std::function<void()>& work) {
         Stack& stack = stacks_[i];
         if (stack.steps_delayed > 0) {
@@ -116,7 +119,7 @@ class SteppedStacks {
         go_on(stack);
     }
 
-    // Nothing is delayed.
+    // True if no work is delayed.
     bool is_idle() const {
         return std::none_of(stacks_.begin(), stacks_.end(),
                             [](const Stack& stack) { return stack.work != nullptr; });
@@ -138,7 +141,7 @@ class SteppedStacks {
     struct Stack {
         std::unique_ptr<std::byte[]> memory{new std::byte[stack_bytes]};
         ucontext_t context{};
-        std::function<void()> work;  // null: there is none
+        std::function<void()> work;  // null: no work
         std::exception_ptr failure;
         std::size_t steps_delayed = 0;
     };

@@ -1,6 +1,7 @@
-// How many random cases a test runs. A sanitizer makes each many times dearer and finds its errors
-// in few of them, so a fifth is enough there; the checks of the paranoid preset make it about three times
-// as dear, so it gets a third. NUMAWARP_EFFORT in the environment, as 0.25, is that share of it all.
+// The number of random cases that a test runs. A sanitizer makes each case many times slower and
+// finds its errors within few cases, so a fifth of the cases is enough there. The checks of the
+// paranoid preset make a case about three times slower, so a third of the cases runs there. The
+// environment variable NUMAWARP_EFFORT, for example 0.25, multiplies the number of cases.
 #pragma once
 
 #include <algorithm>

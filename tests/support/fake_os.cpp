@@ -160,7 +160,7 @@ Status FakeOs::recorded(Record record) {
 }
 
 Status FakeOs::reserve(void* address, std::size_t bytes, void*& result) noexcept {
-    // A handler's own allocation may lead here; the records are not the LP's.
+    // A handler's allocation may end up here; the records must not be in the LP's heap.
     const PlatformScope platform;
     const std::lock_guard lock(mutex_);
     Status status = planned_fault(Call::reserve);
@@ -312,7 +312,7 @@ Status FakeOs::move_pages(std::span<void* const> pages, NodeId target,
     const std::lock_guard lock(mutex_);
     Status status = planned_fault(Call::move_pages);
     if (status == 0 && pages.size() != statuses.size()) status = EINVAL;
-    // As the kernel does: a node that does not exist fails the whole call.
+    // Like the kernel: a node that does not exist fails the whole call.
     if (status == 0 && (index(target) < 0 || index(target) >= nodes_)) status = ENODEV;
     for (std::size_t i = 0; status == 0 && i < pages.size(); ++i)
         statuses[i] = move_page(pages[i], target);

@@ -1,7 +1,7 @@
-// A kernel for tests: any number of nodes and cores, any fault, everything recorded. Address space
-// is real (mmap), so that the structures above run unchanged; nodes, placement and free memory are
-// pretended. Thread: any, several at once; but topology is arranged, and records() read, while no
-// other thread is in here.
+// A simulated kernel for tests: any number of nodes and cores, any fault, and a record of every
+// call. Address space is real (mmap), so that the code above the port runs unchanged; nodes,
+// placement and free memory are simulated. Thread: any, several at once; but the topology is set,
+// and records() is read, while no other thread uses the object.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class FakeOs : public Os {
         Call call;
         const void* address = nullptr;  // the first page, for move_pages and query_pages
         std::size_t bytes = 0;
-        int argument =
-            0;  // CPU, target node; huge pages on (1) or off (0); weighted (1); Access; HardwareCounter
+        // CPU, target node, huge pages on (1) or off (0), weighted (1), Access or HardwareCounter.
+        int argument = 0;
         Status status = 0;
     };
 
@@ -48,52 +48,52 @@ class FakeOs : public Os {
     FakeOs(int nodes, int cores_per_node, int threads_per_core = 1,
            std::uint64_t free_bytes_per_node = std::uint64_t{1} << 30);
 
-    // --- what the test arranges ---
+    // --- set by the test ---
 
     // The next `count` calls of the kind fail with `status` and do nothing.
     void fail_next(Call call, Status status, std::size_t count = 1);
-    // Reservations above this fail with ENOMEM, as under `ulimit -v`.
+    // A reservation of more bytes fails with ENOMEM, as under `ulimit -v`.
     void set_reserve_bytes_max(std::size_t bytes) { reserve_bytes_max_ = bytes; }
     void set_mappings_max(std::size_t mappings) { mappings_max_ = mappings; }
-    // At any time.
+    // May be called at any time.
     void set_allowed_cpus(std::vector<int> cpus);
     void set_free_bytes(NodeId node, std::uint64_t bytes);
-    // One node more, with memory and without CPUs. The distance to every node is 20 by default.
+    // Adds a node with memory and without CPUs. The distance to every node is 20 by default.
     NodeId add_memory_only_node(std::uint64_t free_bytes);
-    // The node's CPUs stay, its memory goes.
+    // The node keeps its CPUs and loses its memory.
     void take_memory_away(NodeId node) { memoryless_.insert(node); }
     void set_distance(NodeId from, NodeId to, int distance) { distances_[{from, to}] = distance; }
     void set_firmware_bandwidth(NodeId cpu, NodeId memory, double mb_s) {
         firmware_bandwidths_[{cpu, memory}] = mb_s;
     }
-    // By node, from 0; none: this kernel has no weighted interleaving.
+    // Indexed by node; empty: this kernel has no weighted interleaving.
     void set_interleave_weights(std::vector<std::uint32_t> weights) {
         interleave_weights_ = std::move(weights);
     }
-    // As without /proc: nothing is said of mappings, and memory cannot be read.
+    // Acts like a machine without /proc: the number of mappings and the memory cannot be read.
     void hide_memory() { hides_memory_ = true; }
     void set_kernel_balances_nodes(bool on) { kernel_balances_nodes_ = on; }
     void set_memory(const MemoryFigures& figures);
-    // What the counter reads from now on; 0 without it. Its handle is its number.
+    // The value of the counter from now on; 0 if never set. The handle of a counter is its number.
     void set_reading(HardwareCounter counter, const CounterReading& reading);
-    // The page is touched and lies on the node, if a free page is left there. Requires: it is not one
-    // that was reserved and is closed.
+    // The page is touched and placed on the node, if the node has a free page. Requires: the page
+    // is not a reserved page without access.
     void touch(const void* page, NodeId node);
-    // The page answers −EBUSY to the next `count` moves.
+    // The next `count` moves of the page return −EBUSY.
     void set_busy(const void* page, std::size_t count = 1);
-    // The page, once touched, answers this negative errno to every move.
+    // Every move of the page, once touched, returns this negative errno.
     void set_immovable(const void* page, int status);
 
-    // --- what the test looks at ---
+    // --- read by the test ---
 
     const std::vector<Record>& records() const noexcept { return records_; }
     std::size_t count(Call call) const noexcept;
     std::size_t reserved_ranges() const noexcept { return reserved_.size(); }
-    // Whether nobody may touch the page: what was reserved is so until it gets other access.
+    // True if the page allows no access. Reserved pages start without access.
     bool is_closed(const void* page) const noexcept { return access_of(page) == Access::none; }
-    // Of what was not reserved: write.
+    // Pages that were not reserved have write access.
     Access access_of(const void* page) const noexcept;
-    // Mappings that what was reserved consists of: stretches of equal access.
+    // Number of mappings of the reserved memory: ranges of equal access.
     std::size_t mapping_count() const noexcept;
 
     // --- Os ---
@@ -143,7 +143,7 @@ class FakeOs : public Os {
     void note_access(std::byte* begin, std::byte* end, Access access);
     Access access_now(const void* page) const noexcept;
 
-    mutable std::mutex mutex_;  // guards everything that is not arranged once
+    mutable std::mutex mutex_;  // guards all fields except those that are set once
     int nodes_;
     int cores_per_node_;
     int threads_per_core_;
@@ -153,15 +153,15 @@ class FakeOs : public Os {
     std::map<NodeId, std::uint64_t> free_bytes_;
     std::map<NodeId, std::uint64_t> total_bytes_;
     std::set<NodeId> memoryless_;
-    std::map<std::pair<NodeId, NodeId>, int> distances_;  // where they are not 10 and 20
+    std::map<std::pair<NodeId, NodeId>, int> distances_;  // distances other than 10 and 20
     std::map<std::pair<NodeId, NodeId>, double> firmware_bandwidths_;
     std::vector<std::uint32_t> interleave_weights_;
     std::map<const void*, NodeId> page_nodes_;
     std::map<const void*, std::size_t> busy_;
     std::map<const void*, int> immovable_;
     std::map<void*, std::size_t> reserved_;
-    // Of what was reserved: from where on it has which access, up to the next entry. No two
-    // neighbours are alike; `none` before the first.
+    // Reserved memory: each entry is the start of a range of equal access, which ends at the next
+    // entry. Adjacent entries differ; before the first entry the access is `none`.
     std::map<const std::byte*, Access> access_;
     std::map<int, CounterReading> readings_;
     std::map<Call, Fault> faults_;

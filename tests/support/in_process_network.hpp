@@ -15,8 +15,8 @@
 namespace nw {
 
 struct NetworkWeather {
-    std::uint32_t delay_max = 20;     // ticks a batch or reduction may take
-    double stall_probability = 0.01;  // per tick and rank: it then receives nothing for a while
+    std::uint32_t delay_max = 20;     // most ticks that a batch or reduction takes
+    double stall_probability = 0.01;  // per tick and rank, of receiving nothing for a while
     std::uint32_t stall_max = 200;    // ticks
 };
 
@@ -27,7 +27,7 @@ class InProcessNetwork {
 
     Transport& rank(std::uint32_t rank);
     void tick();
-    bool idle() const noexcept;  // no batch in flight
+    bool idle() const noexcept;  // true if no batch is in flight
 
   private:
     class Endpoint;
@@ -38,7 +38,7 @@ class InProcessNetwork {
     struct Round {
         std::vector<std::byte> sum;
         std::uint32_t contributed = 0;
-        std::vector<std::uint64_t> due;  // by rank, once all have contributed
+        std::vector<std::uint64_t> due;  // by rank; set when all ranks have contributed
     };
 
     std::uint64_t delay();

@@ -85,7 +85,7 @@ std::string text_of(const lconv* conventions) {
     return fmt::format("{} {}", conventions->decimal_point, int{conventions->frac_digits});
 }
 
-// Reads through the pointer whenever the text is asked for.
+// Reads through the pointer each time the text is requested.
 template <class T>
 LibcResult result(T* pointer) {
     return [pointer] { return text_of(pointer); };
@@ -99,7 +99,7 @@ std::time_t time_of(unsigned which) { return 1'000'000'007 * std::time_t{which};
 const char* user(unsigned which) { return which % 2 == 0 ? "root" : "daemon"; }
 double fraction(unsigned which) { return 3.0 / (which + 7); }
 
-// A stream of a line for `which`. The caller closes it.
+// Opens a stream that contains one line for `which`, calls read(stream) and closes the stream.
 template <class Read>
 auto read_line(const char* format, unsigned which, Read read) {
     std::string line = fmt::format(fmt::runtime(format), which);
@@ -318,7 +318,8 @@ constexpr LibcCall with_results[] = {
      }},
 };
 
-// In UTF-8, of which two bytes make a letter. The first is given now.
+// A letter of two bytes in UTF-8. Converts its first byte now, and the second when the result is
+// read.
 template <class Character, class Convert>
 LibcResult half_a_letter(unsigned which, Convert convert) {
     static const locale_t utf8 = ::newlocale(LC_ALL_MASK, "C.UTF-8", nullptr);

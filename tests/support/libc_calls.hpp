@@ -1,5 +1,5 @@
-// Calls of functions of libc and libm, by name, for tests of the interposer: on two threads at the same
-// time, and in handlers that are undone.
+// Calls of functions of libc and libm, by name, for tests of the interposer: on two threads at the
+// same time, and in handlers that are undone.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,11 @@
 
 namespace nw::test {
 
-// A number as the text of a result.
+// Formats a number as the text of a result.
 inline std::string number(long value) { return std::to_string(value); }
 
-// Reads the result of a function and returns the text of the result. The result is read at each call.
+// Reads the result of a function and returns the text of the result. The result is read at each
+// call.
 using LibcResult = std::function<std::string()>;
 
 struct LibcCall {
@@ -20,12 +21,13 @@ struct LibcCall {
     LibcResult (*call)(unsigned which);
 };
 
-// Functions that return a pointer to what each thread has once.
+// Functions that return a pointer to an object that exists once per thread.
 std::span<const LibcCall> calls_with_thread_results();
-// Functions that continue from call to call.
+// Functions that continue a state from call to call.
 std::span<const LibcCall> calls_with_thread_states();
 
-// Functions whose memory is the LP's, and functions whose memory is libc's. The result is a text.
+// Functions whose memory belongs to the LP, and functions whose memory belongs to libc. The result
+// is a text.
 struct PlainCall {
     const char* name;  // or several names
     std::string (*call)(unsigned which);

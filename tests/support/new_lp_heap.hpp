@@ -1,4 +1,4 @@
-// A heap without the record of an LP, in which it stands otherwise.
+// Creates an LP heap without the LP record that usually contains it.
 #pragma once
 
 #include <new>
@@ -7,7 +7,7 @@
 
 namespace nw::test {
 
-// Lives as long as the group. Throws std::bad_alloc.
+// The heap lives as long as the group. Throws std::bad_alloc.
 inline LpHeap& new_lp_heap(GroupMemory& group) {
     return *new (group.platform().allocate(sizeof(LpHeap))) LpHeap(group);
 }

@@ -1,4 +1,4 @@
-// Calls of the functions of libc whose memory libc keeps.
+// Calls of the libc functions whose memory belongs to libc.
 #include <aliases.h>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -72,7 +72,7 @@ std::string text_of(const std::tm& parts) {
 }
 const char* user(unsigned which) { return which % 2 == 0 ? "root" : "daemon"; }
 
-// Calls look_up(&entry, buffer, bytes, &found) and returns the name that is found.
+// Calls look_up(&entry, buffer, bytes, &found) and returns the name of the found entry.
 template <class Entry, class LookUp>
 std::string entry_of(char* Entry::*name, LookUp look_up) {
     Entry entry{};
@@ -106,7 +106,7 @@ void do_nothing() {}
 void do_nothing_with(void*) {}
 int times_done = 0;
 
-// {name, …} for functions that fill the caller's entry and buffer.
+// {name, …} for functions that fill an entry and a buffer of the caller.
 #define NW_BY_ENTRY(Entry, member, name, ...)                                          \
     PlainCall {                                                                        \
 #name, [](unsigned which) {                                                          \
@@ -117,7 +117,7 @@ int times_done = 0;
             });                                                                              \
         } \
     }
-// The same for functions of <netdb.h> that also write an error of their own.
+// The same for functions of <netdb.h> that also return an error number.
 #define NW_BY_HOST(Entry, member, name, ...)                                           \
     PlainCall {                                                                        \
 #name, [](unsigned which) {                                                          \

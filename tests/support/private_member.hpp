@@ -1,6 +1,7 @@
-// What is private, for tests that damage a structure to see that its validate() says so: production code
-// needs no friend for it. An explicit instantiation may name private members ([temp.spec]); the function
-// that it defines hands the pointer to member out.
+// Access to private members, for tests that damage a structure and check that its validate()
+// detects the damage. Production code needs no friend declaration for it: an explicit instantiation
+// may name private members ([temp.spec]), and the function that it defines returns the pointer to
+// member.
 //
 //     namespace nw::test {
 //     NW_TEST_OPEN(PendingOfWorker, &Worker::pending_);

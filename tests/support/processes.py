@@ -1,4 +1,4 @@
-"""What the tests that send signals share: when a process has come so far."""
+"""Functions for tests that send signals: wait until a process has reached a certain state."""
 
 import os
 import select
@@ -6,7 +6,8 @@ import time
 from pathlib import Path
 
 
-# To wait for what must come, however busy the machine is: then something hangs.
+# Time limit for something that must happen on any machine, however busy: if it is exceeded, the
+# process hangs.
 PATIENCE_SECONDS = 300
 
 
@@ -24,13 +25,13 @@ def cpu_seconds(pid, without_main=False):
 
 
 def is_computing(pid, engine="timewarp"):
-    """Whether it has been executing events for a while. The main thread of a parallel engine only waits
-    while workers run."""
+    """True if the process has executed events for a while. The main thread of a parallel engine
+    only waits while workers run."""
     return cpu_seconds(pid, without_main=engine != "sequential") > 0.3
 
 
 def wait_until_computing(process, engine="timewarp", timeout=PATIENCE_SECONDS):
-    """Until it executes events, or has ended."""
+    """Waits until the process executes events or has ended."""
     deadline = time.monotonic() + timeout
     while process.poll() is None and not is_computing(process.pid, engine):
         if time.monotonic() > deadline:
@@ -39,7 +40,8 @@ def wait_until_computing(process, engine="timewarp", timeout=PATIENCE_SECONDS):
 
 
 def line_of(stream, timeout=PATIENCE_SECONDS):
-    """The next line of a pipe that nobody else reads; what there is of it if no more comes in time."""
+    """The next line of a pipe that has no other reader; an incomplete line if the rest does not
+    arrive in time."""
     line = b""
     deadline = time.monotonic() + timeout
     while not line.endswith(b"\n") and select.select(

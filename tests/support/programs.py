@@ -1,4 +1,5 @@
-"""What the system tests share: run a program of ours, compare, and count what failed."""
+"""Functions for the system tests: run a program of the build, compare results, and count
+failures."""
 
 import csv
 import json
@@ -14,12 +15,12 @@ from pathlib import Path
 from processes import PATIENCE_SECONDS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-# Open MPI does not run as root unless it is told so twice. Tests in a container are root.
+# Open MPI runs as root only if both variables are set. In a container the tests run as root.
 MPI_ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 class Programs:
-    """The programs of one build, and a folder for what they write that goes away with the test."""
+    """The programs of one build, and a folder for their output that is deleted after the test."""
 
     def __init__(self):
         if len(sys.argv) < 2:
@@ -30,12 +31,12 @@ class Programs:
         self.failures = 0
 
     def run(self, program, *arguments, timeout=PATIENCE_SECONDS):
-        """The finished process, with stdout and stderr as text."""
+        """Runs the program and returns the finished process, with stdout and stderr as text."""
         return subprocess.run([self.bin / program, *map(str, arguments)], capture_output=True,
                               text=True, timeout=timeout, cwd=self.work)
 
     def statistics_of(self, program, *arguments):
-        """The JSON of --stats of a run that must end well."""
+        """The JSON of --stats of a run that must succeed."""
         stats = self.work / "stats.json"
         done = self.run(program, *arguments, "--quiet", "--stats", stats)
         if done.returncode != 0:
@@ -43,14 +44,14 @@ class Programs:
         return json.loads(stats.read_text())
 
     def table_of(self, name, program, *arguments):
-        """The rows of an output table of a run that must end well."""
+        """The rows of an output table of a run that must succeed."""
         folder = self.work / "output"
         self.statistics_of(program, *arguments, "--output", folder)
         return rows_of(folder / f"{name}.csv")
 
     def stand_in(self, name, program, code):
-        """A folder with a program that does `code` to the statistics (`stats`) of the real one, whose
-        command line are `words`."""
+        """A folder with a program that runs the real program and then executes `code` on its
+        statistics (`stats`). `words` is the command line."""
         folder = self.work / name
         folder.mkdir()
         (folder / program).write_text(
@@ -75,19 +76,19 @@ class Programs:
 
 
 def rows_of(table):
-    """Of a CSV file, each as a dictionary."""
+    """The rows of a CSV file, each as a dictionary."""
     with open(table, newline="") as file:
         return list(csv.DictReader(file))
 
 
 def first_seed():
-    """Of what a test draws: CI's own, always the same, or a new one."""
+    """The first seed of a test: the fixed seed of CI from the environment, or a new random seed."""
     return int(os.environ.get("NUMAWARP_FIRST_SEED") or random.SystemRandom().randrange(1 << 32))
 
 
 def python_with(module, package=None):
-    """A python3 that has it; ends the test, as skipped, where there is none. (Debian's may not be the
-    first in PATH.) `package`: where it comes from, if it is not of its own name."""
+    """A python3 that has the module. Without one, skips the test. (Debian's python3 may not be the
+    first in PATH.) `package`: the package that contains the module, if its name differs."""
     for python in (sys.executable, "/usr/bin/python3"):
         if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
             return python

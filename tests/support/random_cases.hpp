@@ -1,4 +1,4 @@
-// Seeds for random tests, and what is drawn from one.
+// Seeds for random tests, and random numbers drawn from a seed.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace nw::test {
 
-// What a variable of the environment says, if it is there.
+// The value of an environment variable, if it is set.
 inline std::optional<std::uint64_t> number_from(const char* variable) {
     const char* const text = std::getenv(variable);
     return text != nullptr ? std::optional<std::uint64_t>(std::strtoull(text, nullptr, 10))
                            : std::nullopt;
 }
 
-// That of the one case to run alone.
+// The seed of the only case to run, if one is requested.
 inline std::optional<std::uint64_t> seed_to_replay() { return number_from("NUMAWARP_TEST_SEED"); }
 
-// A few new ones each run, or from NUMAWARP_FIRST_SEED on; or the one to replay.
+// A few new seeds in each run, or seeds from NUMAWARP_FIRST_SEED on; or only the seed to replay.
 inline std::vector<std::uint64_t> test_seeds(std::size_t count) {
     if (const auto seed = seed_to_replay()) return {*seed};
     const auto first = number_from("NUMAWARP_FIRST_SEED");
@@ -31,7 +31,8 @@ inline std::vector<std::uint64_t> test_seeds(std::size_t count) {
     return seeds;
 }
 
-// Calls compare(seed) from the first seed on, or for the one to replay. Returns whether it was for all.
+// Calls compare(seed) for `cases` seeds from the first seed on and returns true, or only for the
+// seed to replay and returns false.
 template <class Compare>
 bool compare_all(std::uint64_t first_seed, std::size_t cases, Compare compare) {
     if (const auto seed = seed_to_replay()) {
@@ -50,7 +51,7 @@ inline std::uint64_t nightly_seed() {
     return seed;
 }
 
-// How many cases a nightly test has.
+// The number of cases of a nightly test.
 inline std::size_t nightly_cases(std::size_t unless_told) {
     return number_from("NUMAWARP_TEST_CASES").value_or(unless_told);
 }

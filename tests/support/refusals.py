@@ -1,5 +1,6 @@
-"""What a wrong command line, file, set-up or surrounding must end with: the contract's exit code within
-10 s, and exactly one line on standard error that names what is wrong; nothing on standard output."""
+"""The required end of a program with a wrong command line, file, set-up or environment: the
+documented exit code within 10 s, exactly one line on standard error that names the error, and
+nothing on standard output."""
 
 import os
 import subprocess
@@ -16,8 +17,8 @@ class Refusals(Programs):
 
     def start(self, program, *arguments, environment=None, setup=None, stdin=subprocess.DEVNULL,
               stdout=subprocess.PIPE):
-        """The finished process, with what it said as text: bytes that are no UTF-8 are kept as Python
-        keeps them in names of files. None if it does not end."""
+        """The finished process, with its output as text: bytes that are not valid UTF-8 are kept as
+        Python keeps them in file names. None if the process does not end."""
         path = self.bin / program if isinstance(program, str) else program
         try:
             return subprocess.run([path, *map(_bytes, arguments)], stdin=stdin, stdout=stdout,
@@ -28,8 +29,8 @@ class Refusals(Programs):
             return None
 
     def refused(self, code, fragments, program, *arguments, **how):
-        """Whether the case ends as it must. `chatty=N` in `how`: the C library says up to N lines of its
-        own before ours, as abort() and std::terminate() make it do."""
+        """Checks that the case ends as required. `chatty=N` in `how`: the C library prints up to N
+        lines before numawarp's line, as abort() and std::terminate() cause it to do."""
         self.cases += 1
         chatty = how.pop("chatty", 0)
         name = f"{how.get('environment') or ''} {program} {' '.join(map(_shown, arguments))}".strip()
@@ -45,7 +46,7 @@ class Refusals(Programs):
                           + ("" if good else f"  (wanted {code} {fragments})"))
 
     def accepted(self, program, *arguments, says="", **how):
-        """The same for what looks wrong and is legal."""
+        """Checks that input succeeds although it looks wrong."""
         self.cases += 1
         name = f"{how.get('environment') or ''} {program} {' '.join(map(_shown, arguments))}".strip()
         done = self.start(program, *arguments, **how)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""usage: refuse.py CALL=ERRNO COMMAND...   runs it where the kernel answers this system call with an error
-number, as in a container that forbids it (a seccomp filter). Of personality(2) only what changes something is
+"""usage: refuse.py CALL=ERRNO COMMAND...
+
+Runs the command while the kernel answers this system call with an error number, as in a container
+that forbids the call (a seccomp filter). Of personality(2), only calls that change something are
 refused. Exit code 77: no filter can be set here."""
 
 import ctypes
@@ -9,20 +11,20 @@ import platform
 import struct
 import sys
 
-# By machine: the calls' numbers.
+# Numbers of the system calls, by machine.
 NUMBERS = {"x86_64": {"madvise": 28, "personality": 135, "sched_setaffinity": 203, "mbind": 237,
                       "set_mempolicy": 238, "get_mempolicy": 239, "move_pages": 279},
            "aarch64": {"personality": 92}}
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
-LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06  # BPF: a word of seccomp_data; jump if equal; the verdict
+LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06  # BPF: load a word of seccomp_data; jump if equal; verdict
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000
-ONLY_ASK = 0xFFFFFFFF  # the argument of personality() that changes nothing
+ONLY_ASK = 0xFFFFFFFF  # the argument with which personality() changes nothing
 
 call, _, error = sys.argv[1].partition("=")
 number = NUMBERS.get(platform.machine(), {}).get(call)
 if number is None:
     sys.exit(77)
-# The number of the call, then the first word of its first argument.
+# Loads the number of the call, then the first word of its first argument.
 steps = [(LOAD, 0, 0, 0), (EQUAL, 0, 3, number), (LOAD, 0, 0, 16),
          (EQUAL, 1, 0, ONLY_ASK) if call == "personality" else (EQUAL, 0, 0, 0),
          (RETURN, 0, 0, ERRNO | int(error)), (RETURN, 0, 0, ALLOW)]

@@ -1,5 +1,5 @@
-// Calls of the functions of libc that a handler must not call. The arguments are no values that the
-// functions could use: a refused function does not read them.
+// Calls of the libc functions that a handler must not call. The functions could not use these
+// arguments: a refused function does not read them.
 #define _REGEX_RE_COMP  // for re_comp() and re_exec()
 
 #include <aio.h>
@@ -54,10 +54,10 @@
 
 #include "tests/support/libc_calls.hpp"
 
-// Some are deprecated.
+// Some of the functions are deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-// No header declares these any more.
+// Current headers do not declare these functions any more.
 extern "C" sighandler_t bsd_signal(int, sighandler_t);
 extern "C" void setkey(const char*);
 extern "C" void encrypt(char*, int);

@@ -1,5 +1,5 @@
-"""The models that are told as processes and the same models in SimPy (simpy_models.py): runs of both, and how
-far their figures may be apart."""
+"""Runs the models that are written as processes and the equal models in SimPy (simpy_models.py),
+and computes the allowed difference of their figures."""
 
 import csv
 import json
@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-# Of each model the option for the number of its LPs, the table, and until when.
+# For each model: the option for the number of its LPs, its table, and the end time.
 MODELS = {
     "bank": ("banks", "banks", 2000),
     "car_wash": ("washes", "washes", 600),
@@ -19,12 +19,13 @@ MODELS = {
     "movies": ("cinemas", "films", 120),
 }
 RUNS = 20
-# Student's t at 0.9995 for 19 degrees of freedom: those of the difference are at least as many.
+# Student's t at 0.9995 for 19 degrees of freedom. The difference has at least as many.
 STUDENT = 3.883
 
 
 def ours(program_folder, model, places, until, seed):
-    """The mean over places of each figure, and the seconds of the event loop, of a sequential run."""
+    """The mean over places of each figure, and the seconds of the event loop, of a sequential run
+    of numawarp."""
     option, table, _ = MODELS[model]
     with tempfile.TemporaryDirectory() as folder:
         words = [program_folder / model, f"--{option}", places, "--until", until, "--seed", seed, "--engine",
@@ -38,14 +39,15 @@ def ours(program_folder, model, places, until, seed):
 
 
 def theirs(python, model, places, until, seeds):
-    """The same of a run in SimPy with each of the seeds."""
+    """The same figures of one run in SimPy for each seed."""
     words = [python, Path(__file__).parent / "simpy_models.py", model, places, until, *seeds]
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def compared(runs, their_runs):
-    """Of each figure the means of both and the half-width of the 99.9 % confidence interval of their difference."""
+    """For each figure, both means and the half-width of the 99.9 % confidence interval of their
+    difference."""
     found = {}
     for name in runs[0]["figures"]:
         sides = [[run["figures"][name] for run in side] for side in (runs, their_runs)]

@@ -1,4 +1,4 @@
-// Gives a model its options from a program, as the command line does.
+// Sets a model's options from a program, as the command line does.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace nw::test {
 
-// Names without dashes, and values. Throws SetupError.
+// `values` maps names without dashes to values. Throws SetupError.
 inline void set_options(Model& model, const std::map<std::string, std::string>& values) {
     Settings settings;
     const OptionTable table(settings, model);

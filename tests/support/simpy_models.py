@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The models bank, car_wash, channel, gas_station, machine_shop and movies as SimPy has them, with the defaults
-of ours, to be compared with them in figures and in speed.
+"""SimPy versions of the models bank, car_wash, channel, gas_station, machine_shop and movies, with
+the defaults of numawarp's models, to compare figures and speed.
 
-usage: simpy_models.py MODEL PLACES UNTIL SEED...    a line of JSON for each seed: the figures, means over the
-                                                     places, and the seconds that the run took"""
+usage: simpy_models.py MODEL PLACES UNTIL SEED...
+
+Prints a line of JSON for each seed: the figures, as means over the places, and the seconds that the
+run took."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-// A place for the files of one test.
+// A temporary folder for the files of one test.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace nw::test {
 
-// A folder that vanishes with the object.
+// A folder that is deleted with the object.
 class TemporaryFolder {
   public:
     TemporaryFolder() {

@@ -1,6 +1,7 @@
-// A model whose author went wrong before or after the run: in options(), setup(), finished(), or in what
-// setup() returns. What a run then says and ends with is tested by bad_setups.py. The kind stands in the
-// environment (BAD_MODEL), since options() comes before any option.
+// A model with an error before or after the run: in options(), setup(), finished(), or in the
+// result of setup(). bad_setups.py tests the message and the exit code of such a run. The
+// environment variable BAD_MODEL selects the kind of error, because options() is called before any
+// option is read.
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -47,7 +48,7 @@ std::uint64_t recurse(std::uint64_t depth) {
 
 void throw_words(const std::string& words) { throw std::runtime_error(words); }
 
-// What any of the three hooks may do wrong.
+// Errors that each of the three hooks can make.
 const std::map<std::string, std::function<void()>> deeds{
     {"exception", [] { throw std::runtime_error("the model's own words"); }},
     {"lines", [] { throw std::runtime_error("words\non two\tlines"); }},
@@ -201,7 +202,7 @@ class BadModel final : public nw::Model {
              [&] {
                  s.outputs = {{std::string(300, 't'), {"a"}}};
              }},
-            // These are legal, and must do.
+            // These are allowed, and the run must succeed.
             {"links-heavy",
              [&] {
                  s.links = {{nw::LpId{0}, nw::LpId{1}, UINT32_MAX},

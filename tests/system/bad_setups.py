@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What a model's author does wrong before and after the run, in options(), setup(), finished() and in
-what setup() returns, is the model's fault: exit code 2, or 3 when the run is over, and one line that
-names the model and the hook. No crash of it is ours."""
+"""Errors of a model before and after the run (in options(), setup(), finished() and in the result
+of setup()) are reported as errors of the model: exit code 2, or 3 if the run is over, and one line
+that names the model and the hook. The report never blames numawarp for a crash of a hook."""
 
 from refusals import Refusals
 
@@ -13,7 +13,8 @@ def bad(code, fragments, kind, *arguments, **how):
                      environment={"BAD_MODEL": kind}, **how)
 
 
-# What the hooks throw, and how they crash. The C library has its say when it is abort() that is called.
+# Exceptions and crashes of the hooks. Before abort() ends the process, the C library may print a
+# line.
 DEEDS = [
     ("exception", "the model's own words", 0),
     ("lines", "words on two lines", 0),
@@ -40,7 +41,7 @@ bad(4, ["model bad: finished(): my.toml: No such file"], "finished:system")
 bad(2, ["numawarp: --mine 7: must be even"], "setup:setup-error")
 bad(2, ["numawarp: --mine 7: must be even"], "options:setup-error")
 
-# Options that nobody could type, or that are there already.
+# Options with names that cannot be typed, or names that are already used.
 for kind, name in [("name-empty", '""'), ("name-space", '"a b"'), ("name-equals", '"a=b"'),
                    ("name-dashes", '"--long"'), ("name-comma", '"a,b"'), ("name-dot", '"a.b"'),
                    ("name-brace", '"a{b}"'), ("name-umlaut", '"größ"'), ("name-bytes2", '"a'),
@@ -58,7 +59,7 @@ for kind, option, rule in [("choice-number", "lanes", 'default "0"; allowed: one
                            ("range-nan", "share", "default nan; allowed: a finite number")]:
     bad(2, [f'model bad: its option "{option}" has the ', rule], kind)
 
-# What setup() returns.
+# Wrong results of setup().
 for kind, fragments in [
         ("lps-0", ["lps 0", "at least 1"]),
         ("until-nan", ["until nan", "above 0"]),
@@ -85,7 +86,7 @@ for kind, fragments in [
     bad(2, ["model bad: ", *fragments], kind)
 bad(2, ["--output"], "table-long", "--output", "tables")
 
-# These do no harm.
+# These are harmless.
 for kind in ["links-heavy", "links-weightless", "links-to-itself", "parts-huge", "name-bytes"]:
     programs.accepted("bad_model", "--workers", 2, "--quiet", "--stats", "s.json",
                       environment={"BAD_MODEL": kind})

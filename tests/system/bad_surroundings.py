@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Streams that are closed or full, limits of the shell, names with odd bytes, no home and no folder for
-temporary files: a run goes well, or ends with one line and the contract's exit code; never with a hang
-or a crash, and nothing that is written already is lost."""
+"""Closed or full standard streams, limits of the shell, names with odd bytes, no home folder and no
+folder for temporary files: the run succeeds, or ends with one line and the documented exit code. It
+never hangs or crashes, and data that is already written is not lost."""
 
 import contextlib
 import json
@@ -26,7 +26,7 @@ def limited(kind, value):
     return lambda: resource.setrlimit(kind, (value, value))
 
 
-# Standard streams. What closed numbers are used for must not get what is printed.
+# Standard streams. A file that gets the number of a closed stream must not receive printed text.
 programs.accepted("phold", *SHORT, "--quiet", setup=closed(0))
 programs.refused(4, ["standard output cannot be written"], "phold", *SHORT, setup=closed(1))
 stats = programs.work / "s.json"
@@ -50,15 +50,15 @@ with open("/dev/full", "w") as full:
                     f"standard output is full: {done.returncode} {done.stderr.strip()}")
 programs.accepted("phold", *SHORT, "--quiet", stdin=None)
 
-# Homes, locales, terminals, and variables that hold anything.
+# Home folders, locales, terminals, and environment variables with arbitrary content.
 for environment in [{"HOME": ""}, {"HOME": "/nonexistent"}, {"TMPDIR": "/nonexistent"}, {"TERM": ""},
                     {"TERM": "x" * 10_000}, {"LC_ALL": "de_DE.UTF-8"}, {"LC_ALL": "nonsense"},
                     {"LANG": "\udcff"}, {"TZ": "Nowhere/Nothing"}, {"PATH": ""}, {"COLUMNS": "-1"},
                     {"OMP_NUM_THREADS": "-5"}, {"SLURM_JOB_ID": "x"}]:
     programs.accepted("phold", *SHORT, "--quiet", environment=environment)
 
-# A process is stopped and continued, by a signal and by the freezer of its control group: the time in which it was
-# stopped counts for no time limit.
+# A process is stopped and continued, by a signal and by the freezer of its control group. The
+# stopped time does not count toward any time limit.
 @contextlib.contextmanager
 def stopped_by_signal(process):
     process.send_signal(signal.SIGSTOP)
@@ -91,7 +91,8 @@ for stopped in [stopped_by_signal, *([frozen] if os.access(FREEZER / "cgroup.pro
     programs.cases += 1
     programs.expect(slow.returncode == 143 and words == "", f"{stopped.__name__} for 4 s: {slow.returncode} {words!r}")
 
-# A container that hides /proc/meminfo, and one that hides the machine's CPUs and nodes, too.
+# A container that hides /proc/meminfo, and a container that also hides the machine's CPUs and
+# nodes.
 HIDDEN = ["mount --bind /dev/null /proc/meminfo",
           "mount --bind /dev/null /proc/meminfo && mount -t tmpfs none /sys/devices/system"]
 for hide in HIDDEN:
@@ -104,7 +105,7 @@ for hide in HIDDEN:
     programs.cases += 1
     programs.expect(done.returncode == 0, f"{hide}: exit code {done.returncode} {done.stderr.strip()}")
 
-# A group that allows no further thread. (Root is above such a limit.)
+# A user limit that allows no further thread. (The limit does not apply to root.)
 if os.getuid() == 0:
     def as_nobody():
         resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
@@ -122,7 +123,7 @@ programs.refused(4, ["File too large"], "queues", "--until", 50, "--output", "bi
 programs.accepted("phold", *SHORT, "--quiet", setup=limited(resource.RLIMIT_CORE, 0))
 programs.accepted("phold", *SHORT, "--quiet", setup=limited(resource.RLIMIT_STACK, 256 << 10))
 
-# Where nothing can be written, and to whom nobody listens.
+# Files that cannot be written, and pipes without a reader.
 (programs.work / "folder").mkdir()
 os.mkfifo(programs.work / "pipe")
 (programs.work / "loop").symlink_to("loop")
@@ -143,7 +144,7 @@ programs.refused(2, ["stations.csv"], "queues", "--until", "1e300", "--output", 
 programs.refused(2, ["stations.h5"], "queues", "--until", "1e300", "--output", "taken-h5",
                  "--output-format", "hdf5")
 
-# Names that are no UTF-8: files get them, and what is said of them is valid JSON.
+# Names that are not valid UTF-8: the files get these names, and the JSON output is valid.
 name = b"caf\xe9 \xf0\x28\x8c"
 done = programs.start("queues", "--until", 20, "--workers", 2, "--output", name, "--stats", name + b".json",
                       "--trace", name + b".trace", "--quiet")
@@ -158,7 +159,7 @@ except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
     programs.expect(False, f"names that are no UTF-8: {done.returncode} {ascii(done.stderr)} {error}")
 (programs.work / os.fsdecode(b"caf\xe9.toml")).write_text("seed = 7\n")
 programs.accepted("phold", *SHORT, "--quiet", "--config", b"caf\xe9.toml")
-# What can be read only once is read once: `--config <(command)`.
+# A file that can be read only once is read once: `--config <(command)`.
 reading, writing = os.pipe()
 os.write(writing, b"seed = 7\n")
 os.close(writing)
@@ -167,13 +168,13 @@ done = programs.start("phold", *SHORT, "--quiet", "--stats", stats, "--config", 
 os.close(reading)
 got = json.loads(stats.read_text())["seed"] if done.returncode == 0 else done.stderr
 programs.expect(got == 7, f"a configuration from a pipe: seed {got}")
-# A checkpoint keeps the options of the model, whatever bytes they hold.
+# A checkpoint keeps the values of the model's options, whatever bytes they contain.
 os.makedirs(programs.work / "saved", exist_ok=True)
 bytes_model = {"BAD_MODEL": "name-bytes"}
 programs.accepted("bad_model", "--quiet", "--checkpoint", "saved", "--workers", 1, environment=bytes_model)
 
-# Options that do nothing in a run are said once, in the report and in the statistics, and are not
-# listed as in force there.
+# Options without effect in a run are reported once, in the report and in the statistics, which do
+# not list them as active.
 for arguments, idle in [
         (["--engine", "sequential", "--rollback", "copy"], ["rollback"]),
         (["--engine", "sequential", "--window", 1], ["window"]),
@@ -201,7 +202,7 @@ for arguments, idle in [
                     and done.stdout.count("has no effect with") == len(idle),
                     f"{' '.join(map(str, arguments))}: {said} {in_force} {done.stderr}")
 
-# A flag of the model's own takes on and off, as our own do.
+# A flag that the model declares takes `on` and `off`, like the engine's flags.
 for arguments in [["--flag"], ["--flag", "on"], ["--flag=off"], ["--flag", "off"], ["--flag", "--flag", "off"]]:
     programs.cases += 1
     done = programs.start("bad_model", "--quiet", "--workers", 1, *arguments, "--stats", stats)

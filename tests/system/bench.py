@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""`./jobs/run bench`: every run of every row, shortened, runs to its end and gives a figure. The ratios and the
-tables of README.md and docs/performance.md are made of these figures. The test checks no speed."""
+"""`./jobs/run bench`: every run of every row, shortened, runs to its end and yields a figure. The
+ratios and the tables of README.md and docs/performance.md are computed from these figures. The test
+does not check the speed."""
 
 import json
 import re
@@ -59,7 +60,7 @@ for name in readme_table.SUMMARY:
     programs.expect(re.search(rf"^\| {re.escape(readme_table.title(name))} \|.*\d", short, re.MULTILINE),
                     f"README.md has {name}")
 
-# Ratios of numbers that are known.
+# Ratios of known numbers.
 row = rows.Row("known", {"a": None, "b": None}, [
     rows.Wanted("met", "a", "b", at_most=4), rows.Wanted("missed", "a", "b", at_least=4.1),
     rows.Wanted("half", "a", "b", at_most=2, scale=0.5), rows.Wanted("alone", "a", at_least=8)])

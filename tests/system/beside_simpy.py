@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The models that are told as processes, beside the same models in SimPy (support/same_in_simpy.py): 20
-independent runs of each, and no mean figure of theirs differs by more than the 99.9 % confidence interval
-of the difference."""
+"""Models that are written as processes, compared with equal models in SimPy
+(support/same_in_simpy.py): 20 independent runs of each. The difference of each mean figure must be
+within its 99.9 % confidence interval."""
 
 from programs import Programs, python_with
 from same_in_simpy import MODELS, RUNS, compared, ours, theirs
@@ -16,7 +16,7 @@ for model, (_, _, until) in MODELS.items():
     programs.expect(runs[0]["figures"].keys() == their_runs[0]["figures"].keys(),
                     f"{model}: figures {', '.join(runs[0]['figures'])}")
     for name, both in compared(runs, their_runs).items():
-        # Where nothing is random, sums of times are rounded.
+        # Without randomness, only the rounding of sums of times differs.
         programs.expect(abs(both["ours"] - both["simpy"]) <= both["half_width"] + 1e-9 * abs(both["simpy"]),
                         f"{model}: {name} {both['ours']:.4f}, SimPy {both['simpy']:.4f}, +- {both['half_width']:.4f}")
 programs.leave()

@@ -1,6 +1,6 @@
-// Models of which each breaks one rule, for --check-model: what it then says is tested by check_model.py. All do
-// the same otherwise: LPs pass a message on, with a delay that the breach makes depend on what no delay may
-// depend on.
+// Models for --check-model, each of which breaks one rule; check_model.py tests the reports. Apart
+// from the breach all models are equal: LPs pass on a message. The breach makes the delay of the
+// message depend on something that must not influence a delay.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -32,7 +32,7 @@ struct Message {
     std::uint32_t hops;
 };
 
-// What an LP and its model share.
+// Data that an LP and its model share.
 struct Shared {
     std::string breach = "none";
     int counter = 0;                                            // "model"
@@ -40,7 +40,7 @@ struct Shared {
     std::vector<void*> objects = std::vector<void*>(lps);       // "other-lp"
 };
 
-// What one LP keeps, and what each breach does to it, is alike in all three ways of rollback.
+// The state of one LP, and the effect of each breach on it. Equal for all three ways of rollback.
 struct State {
     std::uint64_t messages = 0;
     std::uint64_t sum = 0;
@@ -55,7 +55,7 @@ struct State {
 }
 
 int function_with_a_table(int key) {
-    // Made once, at the first call, and never changed: that is right.
+    // Built at the first call and never changed afterwards: this is allowed.
     static const std::map<int, int> table = [] {
         std::map<int, int> made;
         for (int i = 0; i < 8; ++i) made[i] = i * i;
@@ -118,7 +118,7 @@ class Process : public nw::PlainStateProcess<State> {
         if (is("address"))
             return (reinterpret_cast<std::uintptr_t>(this) >> 12) * 0x9E3779B97F4A7C15 >> 40;
         if (is("heap")) {
-            // What an earlier message left there, or nothing has ever written.
+            // Reads bytes that an earlier message left there, or that were never written.
             const std::unique_ptr<std::uint64_t[]> fresh(new std::uint64_t[4]);
             const volatile std::uint64_t* const read = fresh.get();
             return read[2];
@@ -126,7 +126,7 @@ class Process : public nw::PlainStateProcess<State> {
         if (is("overflow")) {
             const std::unique_ptr<char[]> text(new char[24]);
             volatile char* const write = text.get();
-            volatile int behind = 24;  // or the compiler sees it
+            volatile int behind = 24;  // volatile hides the overrun from the compiler
             write[behind] = 1;
         }
         if (is("other-lp")) {

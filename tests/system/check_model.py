@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""--check-model names the rule that a model breaks, for models that break one each (broken_models.cpp), and says
-nothing of models that break none: that one without a breach, and all of models/. What it refuses, it refuses in
-one line."""
+"""--check-model names the rule that a model breaks, for models that break one rule each
+(broken_models.cpp), and reports nothing for correct models: the model without a breach, and all
+models of models/. If it refuses its input, it prints one line."""
 
 from programs import CHECKOUT, Programs
 
 programs = Programs()
 
-# What the lines of each must say, and by which breach.
+# For each breach: words that one line of the report must contain.
 BREACHES = [
     ("static", ["State outside of the LP", "`events_seen`", "4 bytes"]),
     ("thread-local", ["State outside of the LP", "`events_of_thread`", "thread_local"]),
@@ -32,12 +32,12 @@ for breach, words in BREACHES:
     done = programs.run("broken_models", "--breach", breach, "--check-model=2000")
     found = [line for line in done.stdout.splitlines() if "docs/how-to/check-model.md#" in line]
     right = done.returncode == 3 and any(all(word in line for word in words) for line in found)
-    # One mistake is one rule, though two ways of rollback may find it.
+    # One mistake is reported as one rule, although two ways of rollback may detect it.
     rules = {line.split(":")[0] for line in found}
     expected = {words[0]} if breach != "not-in-state" else {words[0], "A reverse handler"}
     programs.expect(right and rules == expected, f"{breach}: {found or done.stdout + done.stderr}")
 
-# Every heading that a line points to is there.
+# Every heading that a report line refers to exists in the page.
 page = (CHECKOUT / "docs/how-to/check-model.md").read_text()
 for rule in {words[0] for _, words in BREACHES}:
     programs.expect(f"## {rule}\n" in page, f"the page has \"{rule}\"")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A disk that has no room for a checkpoint: the run goes on and says so, the last checkpoint stays whole,
-and a run that is to end with a checkpoint and cannot write it ends with exit code 4.
+"""A disk without room for a checkpoint: the run continues and reports it, and the last checkpoint
+stays intact. A run that should end with a checkpoint and cannot write it ends with exit code 4.
 
-The disk is a small one in memory, mounted where nobody else sees it."""
+The disk is a small memory file system, mounted in a private mount namespace."""
 
 import json
 import os
@@ -31,7 +31,7 @@ stats = programs.work / "stats.json"
 programs.statistics_of(*MODEL, "--engine", "sequential")
 reference = result(stats)
 
-# How much room one takes.
+# The size of one checkpoint.
 elsewhere = programs.work / "elsewhere"
 size = programs.statistics_of(*MODEL, "--workers", 2, "--checkpoint", elsewhere,
                               "--checkpoint-period", "0.2")["checkpoints"]["bytes"]
@@ -58,7 +58,8 @@ first = latest(checkpoint)
 expect(first is not None and first["gvt"] > 0, f"the first one counts: {first and first['gvt']}")
 expect(len(unfinished(checkpoint)) <= 1, "and at most one is left half done")
 
-# From here on there is hardly a page: a checkpoint of a run that goes on may be smaller.
+# From here on at most one page is free, because a later checkpoint may be smaller than the first
+# one.
 for left in unfinished(checkpoint):
     shutil.rmtree(left)
 room = os.statvfs(disk)
@@ -68,7 +69,7 @@ with open(disk / "full", "wb") as file:
 stats.unlink()
 run = saving("--restart", checkpoint, "--checkpoint", checkpoint)
 for line in run.stderr:
-    if "No space left" in line:  # a checkpoint has failed; another line came before
+    if "No space left" in line:  # the failure of a checkpoint; another line is printed before it
         break
 run.send_signal(signal.SIGTERM)
 errors = run.communicate(timeout=120)[1]
@@ -82,7 +83,7 @@ errors = run.communicate(timeout=120)[1]
 expect(run.returncode == 0 and len(errors.splitlines()) == 1 and "this run ended" in errors and result(stats) == reference,
        f"gone on with to a larger disk it comes to the same end: {run.returncode} {errors!r}")
 
-# Results for which there is no room: the others are there nevertheless.
+# If there is no room for one result, the other results are written nevertheless.
 for lost, found in [("trace", "stats"), ("stats", "trace")]:
     files = {lost: disk / "lost.json", found: programs.work / "found.json"}
     files[found].unlink(missing_ok=True)
@@ -93,7 +94,7 @@ for lost, found in [("trace", "stats"), ("stats", "trace")]:
            f"no room for --{lost}: {done.returncode} {done.stderr.strip()!r}")
     expect("digest" in done.stdout and json.loads(files[found].read_text())
            and not files[lost].exists(), f"the report and --{found} are there, and no half file")
-# Who sees the statistics believes that all tables are there.
+# The statistics exist only if all tables are written: a reader relies on this.
 folder = disk / "tables"
 folder.mkdir()
 (folder / "stations.csv").symlink_to(programs.work / "stations.csv")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A saved run goes on to another end than it had, whether it was over or interrupted: digest and files are
-those of a run that had this end from the start. An end that the saved run has passed is refused."""
+"""A saved run continues to another end time than before, whether it was complete or interrupted:
+digest and files equal those of a run with this end time from the start. An end time that the saved
+run has passed is refused."""
 
 import shutil
 import signal
@@ -8,7 +9,8 @@ import signal
 from checkpoints import contents, gvt, latest, result, start, wait_for_gvt
 from programs import Programs
 
-# Traffic ends in the middle of many journeys, phold of all its events, queues of customers in service.
+# Traffic ends while many journeys are under way, phold with all its events, queues with customers
+# in service.
 MODELS = [
     (["traffic", "--objects", 200], 4000, 9000),
     (["phold", "--lps", 64, "--remote", 0.5, "--rollback", "snapshot", "--state", 64], 40000, 50000),

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""States may hold what points into shared libraries (streams, regular expressions, memory resources,
-functions, coroutines): runs that are saved or go on have their libraries where the others had them, and come
-to the same digest after kills and with other numbers of workers. Where that cannot be, one line says so, and
-a restart is refused with the library that lies elsewhere or is another."""
+"""States may contain pointers into shared libraries (streams, regular expressions, memory
+resources, functions, coroutines): runs that are saved or restarted load their libraries at equal
+addresses, and have one digest after kills and with other numbers of workers. If this is impossible,
+one line reports it, and a restart with a library at another address, or with another library, is
+refused."""
 
 import os
 import re
@@ -28,7 +29,7 @@ saving = [*plain, "--checkpoint", checkpoint, "--checkpoint-period", "0.1"]
 
 
 def stopped(number, *command):
-    """(exit code, what it has said) of a run that is stopped when it has saved something new."""
+    """(exit code, stderr) of a run that is stopped after it has written a new checkpoint."""
     beyond = gvt(checkpoint)
     run = start(programs, *command, *(["--restart", checkpoint] if beyond else []))
     return stop(run, checkpoint, beyond, number)
@@ -50,7 +51,7 @@ def go_on_to_the_end(what, *command):
            f"{what}: {run.returncode} {errors!r}")
 
 
-# --- what main() does happens once, with what it was given ---
+# --- the actions of main() happen once, with the original arguments ---
 
 name = "library objects"  # as argv[0]
 config = programs.work / "run.toml"
@@ -71,7 +72,8 @@ unfixed = subprocess.run([*UNFIXED, "true"]).returncode == 0
 moves = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
 if unfixed and moves:
     code, errors = stopped(signal.SIGTERM, *UNFIXED, *saving, "--workers", 2)
-    # What a handler's objects never set may be left over from other frames on its stack: a warning at most.
+    # Bytes that the objects of a handler leave uninitialized may contain pointers from other stack
+    # frames. They cause at most a warning.
     lines = [line for line in errors.splitlines() if "look like pointers to memory outside of the LPs" not in line]
     expect(code == 0 and len(lines) == 2 and "libstdc++" in lines[0]
            and "personality(2): Operation not permitted" in lines[0],
@@ -94,7 +96,7 @@ for workers, number, code in [(2, signal.SIGKILL, -9), (1, signal.SIGTERM, 0), (
     expect(ended[0] == code, f"{workers} workers, {number.name}: {ended}, saved at {gvt(checkpoint):g}")
     expect("into the library" not in ended[1], "and nothing is said of libraries")
 
-# --- not the same libraries, or not in the same place ---
+# --- other libraries, or another address ---
 
 listed = subprocess.run(["ldd", programs.bin / MODEL[0]], capture_output=True, text=True).stdout
 library = Path(re.search(r"=> (\S*/libstdc\+\+\S*) ", listed)[1])
@@ -109,7 +111,7 @@ refused("another build of a library", [library.name, identity, another.hex()], *
 
 
 def lies_at(*more):
-    """Where the loader puts the library without randomisation."""
+    """The address at which the loader places the library without randomization."""
     told = subprocess.run(["setarch", "-R", "env", "LD_TRACE_LOADED_OBJECTS=1", *more,
                            programs.bin / MODEL[0]], text=True, capture_output=True).stdout
     return re.search(re.escape(library.name) + r" => \S+ \((0x\w+)\)", told)[1]

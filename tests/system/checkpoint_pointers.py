@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A run that is saved goes on in another process: what the constructors of LPs were given is found there,
-also where stack, libraries and libc's heap lie elsewhere. What handlers point to elsewhere is said when the
-run is saved. A program that itself lies elsewhere can go on as long as LPs hold nothing of it that handlers
-have put there; else it is refused. (Pointers into libraries: checkpoint_libraries.py.)"""
+"""A saved run continues in another process: the arguments of the LPs' constructors are found there,
+even if stack, libraries and libc's heap have other addresses. If handlers have stored pointers to
+other memory outside of the LPs, the run reports it when it is saved. If the program's own addresses
+change, the run can continue only if no LP holds a pointer into the program that a handler stored;
+else it is refused. (Pointers into libraries: checkpoint_libraries.py.)"""
 
 import shutil
 import subprocess
@@ -13,7 +14,8 @@ from processes import PATIENCE_SECONDS
 from programs import CHECKOUT, Programs
 
 MODEL = ["--until", 25000]
-# Linux gives a process another layout each time unless it is told not to, and it cannot be told here.
+# Linux gives each process another layout unless a system call prevents it. That call is refused
+# here.
 moves_programs = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
 ANYWHERE = [CHECKOUT / "tests/support/refuse.py", "personality=1"]
 launchers = [[]]
@@ -27,7 +29,7 @@ stats = programs.work / "stats.json"
 
 
 def go_on(program, handlers, launcher=()):
-    """In three processes. (exit code of the last, what all have said)"""
+    """Runs in three processes. (exit code of the last, output of all)"""
     checkpoint = programs.work / "checkpoint"
     shutil.rmtree(checkpoint, ignore_errors=True)
     command = [*launcher, programs.bin / program, *MODEL, "--handlers", handlers, "--quiet",
@@ -53,7 +55,7 @@ for handlers in ["plain", "typed", "astray"]:
         code, said = go_on(program, handlers, launcher)
         name = f"{handlers}, {program}{' anywhere' if launcher else ''}"
         warned = said.count("look like pointers to memory outside of the LPs")
-        # Bytes of a std::function that nobody uses may look like a pointer: of "typed" nothing is said.
+        # Unused bytes of a std::function may resemble a pointer, so "typed" is not checked.
         if handlers != "typed":
             expect((warned > 0) == (handlers == "astray"), f"{name}: {warned} warnings")
         moves = moves_programs and (launcher or not can_fix)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What cannot be saved, or gone on with, is refused before anything has changed: exit code 2 and one
-line. A checkpoint that is damaged in any way is never taken for one."""
+"""A run that cannot be saved or restarted is refused before anything has changed: exit code 2 and
+one line. A checkpoint that is damaged in any way is never accepted."""
 
 import os
 import random
@@ -31,7 +31,7 @@ def run(*arguments, program=traffic):
 
 
 def files_below(folder):
-    """Without the files that say who has a folder."""
+    """All files except the lock files, which identify the run that uses a folder."""
     return {path: path.read_bytes() for path in sorted(folder.rglob("*"))
             if path.is_file() and path.name != ".lock"}
 
@@ -45,7 +45,7 @@ def expect_refused(what, words, *arguments, program=traffic):
         expect(False, f"{what}: files have changed")
 
 
-# A run that was stopped on its way. Whoever wants its folder meanwhile waits for some seconds.
+# A run that was stopped before its end. A run that needs its folder meanwhile waits some seconds.
 stopped = start(programs, traffic, *MODEL, "--workers", 2, "--quiet", "--output", output, "--checkpoint", saved,
                 "--checkpoint-period", 0.05)
 expect(wait_for_gvt(stopped, saved), "a run is under way")
@@ -60,11 +60,11 @@ errors = stopped.communicate(timeout=60)[1]
 expect(stopped.returncode == 0 and restart_hint(errors), f"and saved: {errors!r}")
 restart = ["--output", output, "--restart", saved]
 
-# --- not the same run ---
+# --- another run ---
 
 other = Path(shutil.copy(traffic, programs.work / "other"))
 with open(other, "ab") as file:
-    file.write(b"!")  # as good as another build
+    file.write(b"!")  # acts like another build
 for what, words, arguments in [
         ("another seed", "--seed is 2 here and was 1", ["--seed", 2]),
         ("another option of the model", "--inter-arrival is 30.0 here", ["--inter-arrival", 30]),
@@ -95,7 +95,7 @@ code, errors = run(*own, "--restart", files)
 expect(code == 2 and "the content of --network is" in errors and errors.count("\n") == 1,
        f"another content of a file: {code} {errors.strip()!r}")
 
-# --- not here ---
+# --- not possible with this configuration ---
 
 expect_refused("--memory libc", "--memory numa", *restart, "--memory", "libc")
 fresh = ["--checkpoint", programs.work / "fresh"]
@@ -126,9 +126,9 @@ for what, path in [("a file", traffic), ("below a file", f"{traffic}/saved"), ("
                    ("not writable", "/proc/saved"), ("too long", "n" * 300)]:
     expect_refused(f"--checkpoint, {what}", "must be a writable folder", "--checkpoint", path)
 
-# --- the tables are not what they were ---
+# --- the tables have changed ---
 
-# (roads.csv is complete only at the end: so far there is its header.)
+# (roads.csv is written only at the end: now it contains only its header.)
 table, = output.glob("*.csv")
 whole = table.read_bytes()
 for what, damage in [("missing", table.unlink), ("too short", lambda: table.write_bytes(whole[:5])),
@@ -155,7 +155,8 @@ for file in [saved / "latest.json", *sorted(counts.iterdir())]:
     flipped[bit // 8] ^= 1 << bit % 8
     cut = dice.randrange(1, len(whole) - 2)
     damages = [("is empty", b""), (f"is cut off after {cut} bytes", whole[:cut])]
-    # Without its last line end latest.json says the same, and some of what it says is for people.
+    # latest.json is not changed in this way: without its last line end its content is the same, and
+    # parts of it are only for human readers.
     if file.name != "latest.json":
         damages += [("is without its last byte", whole[:-1]), (f"has bit {bit} flipped", flipped)]
     for what, damaged in damages:
@@ -170,7 +171,7 @@ for file in [saved / "latest.json", *sorted(counts.iterdir())]:
                        "--restart" if what == "is missing" else str(file), *restart)
     remove(file)
     file.write_bytes(whole)
-# Whoever would write there needs to read it, too.
+# A path that could not be read later is refused for writing, too.
 for what, put in [("a folder", lambda path: path.mkdir()), ("a pipe", os.mkfifo),
                   ("a link to nothing", lambda path: path.symlink_to("nothing"))]:
     strange = programs.work / what
@@ -179,7 +180,7 @@ for what, put in [("a folder", lambda path: path.mkdir()), ("a pipe", os.mkfifo)
     expect_refused(f"--checkpoint where latest.json is {what}", f"--checkpoint {strange}: ",
                    "--checkpoint", strange)
 
-# --- and whole again: to another folder, by others ---
+# --- undamaged again: continued into another folder, by other workers ---
 
 before = files_below(saved)
 elsewhere = programs.work / "elsewhere"

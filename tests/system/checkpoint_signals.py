@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""SIGTERM, SIGUSR1 and SIGHUP end a run that is saved (--checkpoint) with exit code 0 and a line that says how to
-go on; given to a shell as it is, that line comes to the digest and the files of a run that nobody has
-interrupted. SIGINT: the same, but 130. Without --checkpoint these signals do what they always do."""
+"""SIGTERM, SIGUSR1 and SIGHUP end a run with --checkpoint with exit code 0, and print a command
+line that continues the run. That line, passed to a shell unchanged, produces the digest and the
+files of an uninterrupted run. SIGINT does the same with exit code 130. Without --checkpoint these
+signals have their usual effect."""
 
 import signal
 import subprocess
@@ -19,7 +20,7 @@ reference_stats, reference_output = programs.work / "stats.json", programs.work 
 programs.statistics_of(*MODEL, "--engine", "sequential", "--output", reference_output)
 reference = result(reference_stats)
 
-# Words that a shell must not take apart.
+# A path that a shell must not split.
 folder = programs.work / "it's a folder; $HOME"
 folder.mkdir()
 stats, output, checkpoint = folder / "stats.json", folder / "out put", folder / "checkpoint"
@@ -31,8 +32,8 @@ def start(command, **more):
 
 
 def end(process, number):
-    """Sends the signal thrice, as `timeout` and batch systems do, the last when it has been seen. Returns
-    (exit code, stderr)."""
+    """Sends the signal three times, as `timeout` and batch systems do, the last time after a pause.
+    Returns (exit code, stderr)."""
     for pause in [0, 0, 0.01]:
         time.sleep(pause)
         process.send_signal(number)
@@ -68,7 +69,7 @@ expect((done.returncode, done.stderr) == (0, ""), f"its last part ends: {done.re
 expect(result(stats) == reference, f"as if nobody had stopped it: {result(stats)}")
 expect(contents(output) == contents(reference_output), f"its files: {sorted(contents(output))}")
 
-# What is over can be gone on with, to the same end.
+# A complete run can be restarted, with the same end time.
 for arguments in [[], ["--workers", 1]]:
     stats.unlink()
     done = subprocess.run(["bash", "-c", f"{shell} {' '.join(map(str, arguments))}"],
@@ -78,7 +79,7 @@ for arguments in [[], ["--workers", 1]]:
     expect("this run ended at virtual time 12000;" in done.stderr and done.stderr.count("\n") == 1,
            f"and it says that it is over: {done.stderr!r}")
 
-# The same by the other engines, one after the other in one run.
+# The other engines, one after the other, continue one run.
 chained = programs.work / "chained"
 words = [programs.bin / MODEL[0], *MODEL[1:], "--quiet", "--stats", stats, "--output", programs.work / "of chain",
          "--checkpoint", chained]
@@ -92,7 +93,8 @@ for engine, number, code in [("sequential", signal.SIGTERM, 0), ("conservative",
            f"{engine}, {signal.Signals(number).name}: exit code {ended}: {errors!r}")
     expect(gvt(chained) > beyond, f"{engine}: saved at {gvt(chained)}, later than {beyond}")
     restart, beyond = ["--restart", chained], gvt(chained)
-# No signal interrupts this run. It writes few checkpoints, because each of them takes long on a busy disk.
+# No signal interrupts this run. It writes few checkpoints, because each of them takes long on a
+# busy disk.
 run = start([*words, "--checkpoint-period", 5, "--engine", "conservative", "--workers", 2, *restart])
 _, errors = run.communicate(timeout=300)
 expect(run.returncode == 0 and result(stats) == reference
@@ -108,7 +110,7 @@ run.send_signal(signal.SIGHUP)
 _, errors = run.communicate(timeout=300)
 expect(run.returncode == 0 and restart_hint(errors) is None, f"SIGHUP under nohup: {run.returncode} {errors!r}")
 
-# A log on a full disk: what was saved counts all the same, also for a batch system.
+# A log on a full disk: the saved run determines the exit code, also for a batch system.
 logless = programs.work / "logless"
 with open("/dev/full", "w") as full:
     run = subprocess.Popen([str(word) for word in [programs.bin / MODEL[0], *MODEL[1:], "--checkpoint",
@@ -119,8 +121,8 @@ with open("/dev/full", "w") as full:
     expect(run.wait(timeout=60) == 0 and latest(logless) is not None,
            f"SIGTERM where nothing can be said: {run.returncode}")
 
-# A signal at the very beginning: the run is saved before its first event; or the signal ends the program, either before main()
-# handles signals, or during set-up with a line.
+# A signal at the very beginning: either the run is saved before its first event, or the signal ends
+# the program, before main() handles signals, or during set-up with a line.
 early = programs.work / "early"
 IN_SET_UP = "numawarp: stopped by SIGTERM during set-up; no event was executed\n"
 for pause in [0.0, 0.05, 0.2]:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every kind of wrong command line and file ends with the contract's exit code and exactly one line on
-standard error, which names what is wrong; nothing goes to standard output. Shown on the programs
-themselves. (What a model's author does wrong: bad_setups.py; closed streams, full disks and other
-surroundings: bad_surroundings.py.)"""
+"""Every kind of wrong command line and file ends with the documented exit code and exactly one line
+on standard error, which names the error; standard output stays empty. The test runs the real
+programs. (Errors of a model: bad_setups.py; closed streams, full disks and other surroundings:
+bad_surroundings.py.)"""
 
 import os
 
@@ -61,7 +61,7 @@ for option in ["--stats", "--trace"]:
         refused(2, [option, "--output uses the same file"], "queues", "--output", "tables", *more,
                 option, f"tables/../tables/{table}")
 
-# Numbers as nobody should write them. Each kind of value meets each.
+# Malformed numbers. Each kind of option value is tested with each of them.
 NO_NUMBERS = ["1,5", "1.5.5", "0x10", "+1", " 1", "1 ", "1e", "--1", "one", "1_000", "1'000", "٣", "½",
               "1e999", "-1e999", "nan(1)", "infinity", "\t1", b"\xff1"]
 for number in NO_NUMBERS:
@@ -87,7 +87,7 @@ for option, value, legal in [
         ("--engine", "TimeWarp", "sequential, conservative or timewarp")]:
     refused(2, [f"{option} {value}", legal], "phold", option, value)
 
-# What is no option.
+# Words that are not options.
 for stray in ["", "-", "--", "---", "on", "=", "-5", b"\xff\xfe", "\n", "@file", "x" * 100_000]:
     refused(2, ["options begin with --" if not stray or str(stray)[0] not in "-" or stray in ("-", "--")
                 else "unknown option"], "phold", stray)
@@ -105,7 +105,7 @@ for flag in ["--quiet=yes", "--verbose=2", "--quiet=ON"]:
 refused(2, ["--workers x", "whole number"], "phold", "--workers", "2", "--workers", "x")
 refused(2, ["--workers " + "7" * 200 + "...", "100000 bytes"], "phold", "--workers", "7" * 100_000)
 
-# Absurd numbers: what cannot be had is said, whoever was asked for it.
+# Huge numbers: a resource that is not available is reported, whichever part asked for it.
 MOST = 2**32 - 1
 refused(4, ["memory"], "phold", "--lps", MOST, "--memory-cap", "64M")
 refused(4, ["memory"], "phold", "--lps", MOST, "--memory-cap", "64M", "--engine", "sequential")
@@ -178,7 +178,7 @@ for path, why in [(".", "directory"), ("/dev/full", "large"), ("/dev/zero", "lar
 os.mkfifo(programs.work / "pipe")
 refused(2, ["--config pipe", "must be a TOML file", "timed out"], "phold", "--config", "pipe")
 
-# What cannot be written is found before the run: this one would take for ever.
+# A path that cannot be written is detected before the run: this run would never end.
 for option, path in [("--stats", "/nonexistent/s.json"), ("--stats", "/"),
                      ("--output", "/dev/null/out"), ("--output", "/proc/out")]:
     refused(2, [f"{option} {path}", "writable"],
@@ -290,8 +290,8 @@ for change, fragments in [
         ("route = " + "[" * 5000, ["net.toml"])]:
     refused(2, ["net.toml", *fragments], "traffic", "--network", file_with(change, "net.toml"))
 
-# Rules that a handler breaks: the line names the LP and the virtual time of the event. LP 1 breaks
-# them at time 3 in every case.
+# Rules that a handler breaks: the line names the LP and the virtual time of the event. In every
+# case LP 1 breaks them at time 3.
 for engine in ["sequential", "timewarp", "conservative"]:
     for breach, fragment in [("past", "-1"), ("nan", "nan"), ("infinite", "inf"),
                              ("lookahead", "0.25"), ("lp", "99"), ("payload", "64"),
@@ -299,11 +299,12 @@ for engine in ["sequential", "timewarp", "conservative"]:
                              ("null", ""), ("division", "")]:
         refused(3, ["LP 1", "time 3", fragment],
                 "rule_breaker", "--engine", engine, "--workers", "2", "--breach", breach)
-    # Of two LPs that fail in on_start(), the one with the smaller number is named, although it needs longer.
+    # If two LPs fail in on_start(), the LP with the smaller number is named, even if it fails
+    # later.
     refused(3, ["LP 1 at time 0 in on_start()", "the model's own words"],
             "rule_breaker", "--engine", engine, "--workers", "2", "--breach", "two_starts")
 
-# What looks wrong, and is legal.
+# Input that looks wrong but is allowed.
 for arguments in [["--quiet", "off", "--verbose", "on", "--quiet"], ["--quiet=on"],
                   ["--quiet", "--seed", "1", "--seed", "2"], ["--quiet", "--remote", "-0"],
                   ["--quiet", "--mean", "1E0", "--until", ".5"], ["--config=/dev/null", "--quiet"],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""SIGINT and SIGTERM end a run in order: with a report, statistics that say so, and the exit code
-that shells give to the signal. A second signal right after the first, as `timeout` sends it, changes
-nothing."""
+"""SIGINT and SIGTERM end a run in order: with a report, with statistics that record the
+interruption, and with the exit code that shells assign to the signal. A second signal right after
+the first, as `timeout` sends it, changes nothing."""
 
 import json
 import signal

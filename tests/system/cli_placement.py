@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a user sees of nodes: the table of the topology, the share of remote pages, the answer to
-SIGUSR2. The machine with several nodes is one that hwloc is told to describe (HWLOC_SYNTHETIC), so
-that no thread can be bound and no page moved there: the run must go on and say so, with the digest of
-a sequential one. What needs real nodes is in tests/guest."""
+"""The output about nodes: the table of the topology, the share of remote pages, the answer to
+SIGUSR2. hwloc describes a machine with several nodes here (HWLOC_SYNTHETIC), so that no thread can
+be bound and no page moved: the run must continue and report this, with the digest of a sequential
+run. Tests that need real nodes are in tests/guest."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ if asked["placement"]:
 kinds = programs.statistics_of("phold", *model, "--keep-safe-events", "on")["memory"]["by_kind"]
 programs.expect(kinds["state"] > 0 and kinds["history"] > 0, f"memory is told by kind: {kinds}")
 
-# From here on: three nodes, one without CPUs.
+# From here on: three nodes, one of them without CPUs.
 os.environ["HWLOC_SYNTHETIC"] = "[numa(memory=16GB)] package:2 [numa(memory=8GB)] core:1 pu:1"
 for memory in ["numa", "libc"]:
     result = programs.statistics_of("phold", *model, "--memory", memory, "--workers", "2")
@@ -44,7 +44,7 @@ for memory in ["numa", "libc"]:
         programs.expect(numa["remote_page_share"] > 0,
                         f"{memory}: what belongs to nodes that are not there is remote: "
                         f"{numa['remote_page_share']}")
-    # However short the run was: its end is in the history.
+    # However short the run was, the history contains its end.
     programs.expect([sample["remote_page_share"] for sample in numa["placement_history"]][-1:]
                     == ([numa["remote_page_share"]] if numa["placement"] else []),
                     f"{memory}: the history ends with the end: {numa['placement_history'][-1:]}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`./jobs/run cost-model`: the fit finds constants that are known, and the tables in docs/results are
-what the program makes of the measurements beside them. To measure is not the business of a test."""
+"""`./jobs/run cost-model`: the fit recovers known constants, and the tables in docs/results are the
+program's output for the measurements beside them. The test does not measure."""
 
 import re
 import subprocess

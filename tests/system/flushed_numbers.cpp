@@ -1,6 +1,6 @@
-// A program that begins as one that is linked with -ffast-math: with denormal numbers flushed to zero. At virtual time 0 its LPs
-// send each other events without delay, and each draws a delay that depends on a denormal number.
-// Tested by flushed_numbers.py.
+// A program that starts with denormal numbers flushed to zero, like a program that is linked with
+// -ffast-math. At virtual time 0 its LPs send each other events without delay, and each LP draws a
+// delay that depends on a denormal number. Tested by flushed_numbers.py.
 #include <cstdint>
 #include <limits>
 

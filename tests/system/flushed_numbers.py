@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""A program that begins with denormal numbers flushed to zero, as one that is linked with -ffast-math: nw::run() switches
-that off, so that the run ends, and the model meets the numbers that it meets in any other program."""
+"""A program that starts with denormal numbers flushed to zero, like a program that is linked with
+-ffast-math. nw::run() switches the flushing off: the run ends, and the model computes with the same
+numbers as in any other program."""
 
 from programs import Programs
 
 programs = Programs()
-# Of 16 tokens each one takes part in an event at every whole time from 1 to 19; where numbers are flushed, at every other.
+# Each of 16 tokens takes part in an event at every whole time from 1 to 19; if numbers are flushed,
+# at every second one.
 EVENTS_AFTER_TIME_0 = 16 * 19
 reference = None
 for variant in [["--engine", "sequential"], ["--workers", 1],

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The digests of short sequential runs, pinned: they are the same with every compiler, at every level of
-optimisation and on every machine. Whoever changes one on purpose (a model, random numbers, a function of
-numawarp/math.hpp, the digest itself) says so in the commit, and pins it anew:
+"""The digests of short sequential runs, pinned: they are equal for every compiler, every level of
+optimization and every machine. A commit that changes a digest on purpose (a model, random numbers,
+a function of numawarp/math.hpp, the digest itself) states this in its message, and pins the new
+digest:
 
     PYTHONPATH=tests/support python3 tests/system/golden_digests.py build/bin --print
 """

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""--hardware-counters on every engine: each figure is there or named in a notice, what an event takes is
-the figure over the events, and without the option nothing is counted. The kernel's own, CPU time and page
-faults, are there on every machine whose kernel lets us count at all."""
+"""--hardware-counters on every engine: each figure is present or named in a notice, the value per
+event is the figure divided by the number of events, and without the option nothing is counted. The
+kernel's own counters, CPU time and page faults, exist on every machine whose kernel allows
+counting."""
 
 from programs import Programs
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Wrong arguments of ./jobs/run and of what it calls end with exit code 2 and one line on standard error
-that names what is wrong, and nothing is installed, built or run."""
+"""Wrong arguments of ./jobs/run and of the commands that it calls end with exit code 2 and one line
+on standard error that names the error. Nothing is installed, built or run."""
 
 from programs import CHECKOUT
 from refusals import Refusals

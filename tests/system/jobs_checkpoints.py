@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A saved run under ./jobs/run: SIGTERM and SIGUSR1 come to the model, here or on several ranks, the exit
-code is the model's, nothing is left over, and the same line with --restart finds the tables again.
+"""A saved run under ./jobs/run: SIGTERM and SIGUSR1 reach the model, on one rank and on several;
+the exit code is the model's; no process is left over; and the same command line with --restart
+finds the tables.
 
-`./jobs/run` is called in a folder like a checkout, where building is done by a stand-in."""
+`./jobs/run` is called in a folder like a checkout, where a stand-in replaces the build."""
 
 import os
 import shutil
@@ -17,7 +18,7 @@ from programs import CHECKOUT, Programs
 programs = Programs()
 expect = programs.expect
 MODEL = ["traffic", "--objects", "256", "--until", "4000", "--quiet", "--workers", "1"]
-# Ctrl-C comes to all in the foreground of the terminal, and so does the second signal of `timeout`.
+# Ctrl-C reaches all foreground processes of the terminal; so does the second signal of `timeout`.
 ALONE, TO_ALL = "alone", "to all"
 
 checkout = make_checkout(programs)
@@ -31,14 +32,15 @@ def jobs_run(*arguments):
 
 
 def processes_of(session):
-    """Those that still run in the session; mpirun and its ranks have groups of their own in it."""
+    """Running processes of the session; mpirun and its ranks have process groups of their own in
+    it."""
     listed = subprocess.run(["ps", "-o", "stat=,comm=", "-s", str(session)], capture_output=True,
                             text=True)
     return [line.split()[1] for line in listed.stdout.splitlines() if not line.startswith("Z")]
 
 
 def stop(ranks, number, whom, code):
-    """Stops a run that is under way, and goes on to its end with the same folder."""
+    """Stops a run that is under way, and continues it to its end with the same folder."""
     folder = f"{number.name}-{whom.split()[-1]}-{len(ranks)}"
     name = f"{' '.join(ranks)} {number.name} {whom}".strip()
     run = jobs_run(*ranks, *MODEL, "--checkpoint", folder, "--checkpoint-period", "0.1")
@@ -75,7 +77,7 @@ else:
     run = subprocess.Popen([sys.executable, CHECKOUT / "jobs/lib/launch.py", "2", programs.bin / "phold",
                             "--until", "1e12", "--progress", "on"], text=True,
                            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
-    run.stderr.readline()  # the command line; then it runs
+    run.stderr.readline()  # the command line; then the model runs
     run.stderr.read(1)
     run.send_signal(signal.SIGUSR1)
     run.communicate(timeout=60)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A model of three kinds of LPs, with typed events, processes and measures, as a user writes it (print_shops, the
-outside project of tests/checks/install): one digest, one set of tables and one set of counts by kind and type
-on every engine, with rollbacks that are forced, and in a run that is saved and gone on with by another
-engine. Its names stand in the statistics, in the report and in the trace."""
+"""A model of three kinds of LPs, with typed events, processes and measures, as a user writes it
+(print_shops, the external project of tests/checks/install): one digest, one set of tables and one
+set of counts by kind and type on every engine, with forced rollbacks, and in a run that is saved
+and continued by another engine. The names of kinds and types appear in statistics, report and
+trace."""
 
 import json
 import os
@@ -22,7 +23,7 @@ VARIANTS = [["--engine", "sequential"], ["--engine", "conservative", "--workers"
 
 
 def counts(run):
-    """What is committed by kind, and by kind and type."""
+    """The numbers of committed events by kind, and by kind and type."""
     return ([(row["kind"], row["lps"], row["committed_events"]) for row in run["kinds"]],
             [(row["kind"], row["event"], row["type"], row["committed_events"]) for row in run["event_types"]])
 
@@ -50,7 +51,7 @@ expect([name for name, _, _ in kinds] == ["customer", "dispatcher", "shop"]
 expect(all(one["name"].split()[0] in ("customer", "dispatcher", "shop") and one["name"].split()[1].isdigit()
            for one in run["most_rolled_back_lps"]), "LPs that were rolled back have the names of their kinds")
 
-# --- saved, and gone on with by another engine
+# --- saved, and continued by another engine
 
 folder, saved = programs.work / "parts", programs.work / "saved"
 long = ["--until", 100000, "--warm-up", 20, "--measure-interval", 1350]
@@ -69,7 +70,7 @@ found = run["digest"], run["measures"], {path.name: path.read_bytes() for path i
 expect(found == reference and run["checkpoints"]["restarted_at"] == beyond,
        f"a run in four pieces, by all engines, is that in one: from {beyond:.0f} digest {run['digest']}")
 
-# Other kinds, as many LPs, the same program and options.
+# Other kinds, with the same number of LPs, program and options.
 refused = programs.work / "refused"
 kinds_of = {kinds: {**os.environ, "BAD_MODEL": kinds} for kinds in ("kinds-1-3", "kinds-2-2")}
 words = [programs.bin / "bad_model", "--workers", 2, "--quiet", "--until", 1e9]

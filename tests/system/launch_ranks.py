@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""`./jobs/run --ranks`: which line it makes of which machine and launcher, and that the line works.
+"""`./jobs/run --ranks`: the command line that it builds for each machine and launcher, and that the
+line works.
 
-Lines are made for machines that are written down here, as folders like /sys, and for launchers that
-are small scripts in PATH: neither SLURM nor a second node is needed. What Open MPI then does with a
-line is seen on this machine, and on four nodes by tests/guest/test_ranks.py."""
+The machines are described here, as folders like /sys, and the launchers are small scripts in PATH:
+neither SLURM nor a second node is needed. The effect of a line on Open MPI is tested on this
+machine, and on four nodes by tests/guest/test_ranks.py."""
 
 import json
 import os
@@ -24,7 +25,8 @@ programs = Programs()
 
 
 def machine(name, nodes, sockets=None, threads=1, allowed=None, memory_nodes=0):
-    """Read from a folder like /sys. `nodes`: how many cores each has; `sockets`: which each is in."""
+    """A machine, read from a folder like /sys. `nodes`: the number of cores of each node;
+    `sockets`: the socket of each node."""
     system = programs.work / name
     core = 0
     total = sum(nodes) * threads
@@ -78,7 +80,7 @@ def check_mpirun():
     expect_line("socket", clustered, launch.Launcher(major=5),
                 "mpirun -np 2 --map-by ppr:1:package --bind-to package phold")
 
-    # What mpirun would not see: a node without cores, and an affinity.
+    # Properties that mpirun does not see: a node without cores, and an affinity.
     def bound_by_shell(choice):
         return ("mpirun --bind-to none -np 2 sh -c 'case $OMPI_COMM_WORLD_RANK in " + choice
                 + ' esac; exec taskset -c "$cpus" "$@"\' sh phold')
@@ -111,7 +113,7 @@ def check_slurm():
 
 
 def stand_ins(name, **scripts):
-    """A PATH with nothing but these, and what a script of ours needs."""
+    """A PATH that contains only these scripts, and the programs that numawarp's scripts need."""
     return path_with(programs.work / name, ["bash", "dirname", "basename", "python3", "env"], **scripts)
 
 
@@ -127,7 +129,7 @@ def jobs_run(*arguments, path=None, **environment):
 
 
 def check_choice():
-    """Which launcher, by what is there."""
+    """The choice of the launcher, depending on the programs that exist."""
     job = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2"}
     speaks = stand_ins("speaks", mpirun=OPEN_MPI, srun="echo 'MPI plugin types are...'; "
                        "echo '\tpmi2'; echo '\tpmix_v4'")
@@ -149,7 +151,7 @@ def check_choice():
 
 
 def check_print_of_one():
-    """Without ranks, too; traffic's line has the folder that it would write to."""
+    """Without ranks, too; the line for traffic contains the folder that it would write to."""
     nothing = stand_ins("no launcher", date="echo now")
     for arguments, wanted in [
             (["phold", "--print", "--until", "3", "--json", "a b"],
@@ -181,7 +183,7 @@ def launched(*arguments):
 
 
 def check_runs():
-    """On this machine: bound and crowded, one digest; an interruption; an exit code."""
+    """On this machine: bound and oversubscribed, one digest; an interruption; an exit code."""
     stats = programs.work / "stats.json"
     model = [programs.bin / "phold", "--until", 30, "--quiet"]
     digests = set()
@@ -204,7 +206,7 @@ def check_runs():
 
     with subprocess.Popen(launched(2, programs.bin / "phold", "--until", 1e12, "--progress", "on"),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        for line in running.stderr:  # mpirun may say what it likes before the first line of progress
+        for line in running.stderr:  # mpirun may print any text before the first line of progress
             if line.startswith("numawarp: at "):
                 break
         running.send_signal(signal.SIGINT)

@@ -1,7 +1,7 @@
-// A model whose states hold what points into shared libraries or is hard to write down otherwise: streams,
-// regular expressions, memory resources, functions of a library, frames of coroutines. What handlers read
-// through all of them goes into payloads: a pointer that leads to the wrong place shows in the digest, if
-// the run comes so far.
+// A model whose states contain objects that point into shared libraries or are hard to serialize:
+// streams, regular expressions, memory resources, functions of a library, coroutine frames.
+// Handlers put the values that they read through all of these objects into payloads: a pointer to a
+// wrong place changes the digest, if it does not end the run.
 #include <any>
 #include <coroutine>
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace {
 
 using LibraryFunction = double (*)(double);
 
-// A sequence whose place is a frame in the LP's heap.
+// A sequence whose position is stored in a coroutine frame in the LP's heap.
 class Sequence {
   public:
     struct promise_type {
@@ -138,8 +138,8 @@ class Process final : public nw::LogicalProcess {
     static constexpr nw::EventType tick = 0, word = 1;
 
     LibraryFunction function_;
-    std::unique_ptr<Keepsakes> first_;  // made by the constructor, at first
-    std::unique_ptr<Keepsakes> later_;  // made by handlers
+    std::unique_ptr<Keepsakes> first_;  // first set by the constructor
+    std::unique_ptr<Keepsakes> later_;  // set by handlers
     std::uint64_t word_;
 };
 
@@ -152,14 +152,15 @@ class LibraryObjects final : public nw::Model {
         setup.lps = 24;
         setup.until = 300;
         setup.payload_bytes_max = sizeof(std::uint64_t);
-        // The library's own address, not that of the program's entry for it.
+        // The address in the library, not the address of the program's PLT entry.
         const auto function = reinterpret_cast<LibraryFunction>(dlsym(RTLD_DEFAULT, "cbrt"));
         setup.process = nw::process<Process>(function);
         return setup;
     }
 };
 
-// What main() has read, and with what, if the test asks: nothing may happen twice.
+// If the test requests it, prints the input and the arguments of main(): no action may happen
+// twice.
 void say_what_was_given(int argc, char** argv) {
     if (std::getenv("LIBRARY_OBJECTS_SAY") == nullptr) return;
     std::string line;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""100,000 LPs with pages of their own: mappings stay well below vm.max_map_count (65,530), although
-nobody may touch what was not handed out; a quick start, no memory for the mail of groups that receive
-none, and an end that is as quick where neighbours have come to be of different workers."""
+"""100,000 LPs, each in a group with its own pages. The number of mappings stays well below
+vm.max_map_count (65,530), although memory that was not handed out is protected. The start is fast,
+groups that receive no mail take no memory for mail, and the end is equally fast if neighboring
+groups belong to different workers."""
 
 import json
 import subprocess
@@ -14,13 +15,14 @@ from programs import Programs
 programs = Programs()
 MiB = 1 << 20
 GROUPS = 100_000
-MAPPINGS_MAX = 33_000  # two for each cell of 8 slots, and some
+MAPPINGS_MAX = 33_000  # two for each cell of 8 slots, and a reserve
 SECONDS_MAX = 120
 START_SECONDS_MAX = 30
 
 
 def watch(remote):
-    """The statistics of a run, the most mappings it had, and how often these were counted."""
+    """The statistics of a run, its largest number of mappings, and how often the mappings were
+    counted."""
     stats = programs.work / "stats.json"
     run = subprocess.Popen(
         [programs.bin / "phold", "--lps", str(GROUPS), "--lps-per-group", "1", "--events-per-lp", "1",
@@ -40,7 +42,7 @@ def watch(remote):
 
 alone, mappings, looks = watch(0)
 programs.expect(alone["groups"] == GROUPS, f"{alone['groups']} groups")
-# A quiet machine needs some seconds: the bound leaves room for other tests.
+# A quiet machine needs some seconds; the limit is higher because other tests may run.
 programs.expect(alone["setup_seconds"] < START_SECONDS_MAX, f"start-up in {alone['setup_seconds']:.2f} s")
 programs.expect(looks >= 5 and 10_000 < mappings < MAPPINGS_MAX,
                 f"at most {mappings} mappings in {looks} looks")
@@ -53,7 +55,7 @@ programs.expect(busy["events_crossed"] > 0 and 0 < mail["mail_rings"] < MiB and 
                 f"where some is, {mail['bottom_halves'] / MiB:.1f} MiB, and {mail['mail_rings'] >> 10} KiB of rings")
 programs.expect(mappings < MAPPINGS_MAX, f"    and at most {mappings} mappings")
 
-# Until it is known once a thread where its stack is, this took half an hour.
+# This took half an hour before each thread cached the address range of its stack.
 stats = programs.work / "moved.json"
 began = time.monotonic()
 subprocess.run(

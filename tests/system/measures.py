@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures are equal to the bit on every engine, for any number of workers and any grouping, by snapshot and
-with rollbacks that are forced; --warm-up leaves exactly what happens from then on; and quantiles keep the
-error that they state."""
+"""Measures are bit-identical on every engine, for any number of workers and any grouping, with
+snapshots and with forced rollbacks; --warm-up leaves exactly the measures from that time on; and
+quantiles keep their stated error."""
 
 import csv
 import math
@@ -40,9 +40,9 @@ for model in MODELS:
         programs.expect(rolled_back > 0, f"{model}: {rolled_back} events were rolled back")
 
 
-# What happened from --warm-up on is all of it less what happened before.
+# The sums from --warm-up on equal the sums of the whole run minus the sums before --warm-up.
 def sums(found):
-    """(count, sum) of each measure; of a count, over LPs."""
+    """(count, sum) of each measure; for a measure of kind count, the sum over LPs."""
     return {name: (one["count"], one["lps"] * one["mean"] if one["kind"] == "count"
                    else one["count"] * one["mean"]) for name, one in found.items()}
 
@@ -61,7 +61,8 @@ for model in MODELS:
         programs.expect(math.isclose(areas[0] - areas[1], areas[2], rel_tol=1e-9, abs_tol=1e-9),
                         f"{model}: {name} is {areas[0]:.6f} less {areas[1]:.6f}, and {areas[2]:.6f}")
 
-# Where a model has the values themselves: when films are sold out.
+# Quantiles against the exact values, which this model writes: the times at which films are sold
+# out.
 folder = programs.work / "films"
 run = programs.statistics_of("movies", "--output", folder)
 values = sorted(float(row["sold_out_at"]) for row in csv.DictReader(open(folder / "films.csv"))
@@ -78,7 +79,7 @@ for name, share in ("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99):
     programs.expect(abs(found["quantiles"][name] - exact) <= error * exact * (1 + 1e-12),
                     f"{name} {found['quantiles'][name]}, by hand {exact}, error at most {error:.4f}")
 
-# --- at intervals: parts whose counts and sums are those of the whole
+# --- at intervals: counts and sums of the parts add up to those of the whole
 
 INTERVAL, FROM = 70, 50
 
@@ -114,8 +115,8 @@ for model in MODELS:
         programs.expect(math.isclose(total, wanted, rel_tol=1e-9, abs_tol=1e-9),
                         f"{model}: {name}: the means of its intervals make {total:.6f}, and the whole {wanted:.6f}")
         if model == "machine_shop":
-            continue  # its LPs lag behind: what they have not worked off at the end of an interval is of the next
-        # What happened in the last but one, by two runs that differ in their end.
+            continue  # its LPs lag behind: work left over at the end of an interval counts later
+        # The counts of the last interval but one, from two runs with different end times.
         (first, _), (second, _) = (measures(model, "--warm-up", FROM, "--until", end) for end in ends[-3:-1])
         programs.expect(intervals[-2]["count"] == second[name]["count"] - first[name]["count"],
                         f"{model}: {name}: {intervals[-2]['count']} from {ends[-3]} to {ends[-2]}")

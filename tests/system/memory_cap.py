@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The promise of --memory-cap: a run whose sequential footprint fits ends with the same digest, with at
-most 5 % more than the cap resident; one that does not fit ends with exit code 4 and says what it
-would take. On a PHOLD of a million events, whose Time Warp takes up to twice as much if it may, and on
-traffic, where what a cell needs comes and goes.
+"""--memory-cap: a run whose sequential footprint fits ends with the same digest, with at most 5 %
+more than the cap resident; a run that does not fit ends with exit code 4 and reports the memory
+that it would take. Tested with a PHOLD of a million events, for which Time Warp without a cap takes
+up to twice as much, and with traffic, where the memory of a cell grows and shrinks.
 
-And without a cap: Time Warp takes at most three times the sequential engine's memory, and no more when the run
-is ten times as long (fossil collection keeps up). That within a window of a given width: the automatic one
-widens while one worker waits for its processor. How far is bounded: by what it may hold (docs/gvt.md), also on a
-machine that is busy with other programs, as this test makes it for a while."""
+Without a cap: Time Warp takes at most three times the sequential engine's memory, and no more when
+the run is ten times as long (fossil collection keeps up). The second comparison uses a window of
+fixed width, because the automatic window widens while one worker waits for its processor. The
+number of uncommitted events bounds this widening (docs/gvt.md), also on a machine that is busy with
+other programs, as this test makes it for a while."""
 
 import contextlib
 import os
@@ -42,7 +43,7 @@ def refuses(model, options, engine, cap, needed):
 
 @contextlib.contextmanager
 def other_programs(count):
-    """Busy ones beside what runs meanwhile."""
+    """Runs busy programs in the background."""
     others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield
@@ -65,7 +66,8 @@ free, short, long = (programs.statistics_of("phold", *options[:-1], until, "--wi
 programs.expect(free <= 3 * needed, f"without a cap {free / MiB:.0f} MiB, sequentially {needed / MiB:.0f} MiB")
 programs.expect(long <= 1.5 * short,
                 f"within a window of 0.1 {short / MiB:.0f} MiB, ten times as long {long / MiB:.0f} MiB")
-# Two for each LP, and what is executed until that is noticed: at most as much again, and half for other tests.
+# Two events for each LP; at most as many again until the worker notices the bound; and half of one
+# as a reserve for other tests.
 held_most = 2.5 * 2 * 65536
 with other_programs(len(os.sched_getaffinity(0)) + 1):
     run = programs.statistics_of("phold", *options[:-1], 8, "--lookahead", 0, "--workers", 2)
@@ -86,7 +88,7 @@ for engine in (["--rollback", "copy", "--workers", 2],
 programs.expect(stops > 0, f"    and workers were held back {stops} times")
 keeps_promise(phold, options, ["--engine", "sequential"], int(1.02 * needed), digest)
 keeps_promise(phold, options, ["--engine", "conservative", "--workers", 2], int(1.2 * needed), digest)
-# To be saved at any time a run keeps what constructors made; the saving itself takes no memory.
+# For checkpoints a run keeps the memory that constructors allocated; saving itself takes no memory.
 for name, engine in (("sequential", ["--engine", "sequential"]), ("timewarp", ["--workers", 2])):
     run = keeps_promise(phold, options, [*engine, "--checkpoint", programs.work / f"saved-{name}",
                                          "--checkpoint-period", 0.02], int(1.25 * needed), digest)
@@ -94,8 +96,8 @@ for name, engine in (("sequential", ["--engine", "sequential"]), ("timewarp", ["
 for engine in ("timewarp", "sequential", "conservative"):
     refuses(phold, options, ["--engine", engine], needed // 2, needed)
 
-# What a run of this size takes is mostly the program itself, the road network, and a MiB or two for
-# each worker.
+# The memory of a run of this size is mostly the program itself, the road network, and a MiB or two
+# for each worker.
 traffic = ["traffic"]
 options = ["--objects", 1024, "--until", 600]
 needed, digest = sequential(traffic, options)

@@ -1,5 +1,5 @@
-"""./jobs/run meter, as far as it goes without a guest: what it refuses, and what its estimate makes of
-counts that are known. What it counts is in tests/guest."""
+"""./jobs/run meter, without a guest: the input that it refuses, and its estimate for known counts.
+The counts themselves are tested in tests/guest."""
 
 import contextlib
 import io
@@ -23,7 +23,8 @@ programs = Refusals()
 run = CHECKOUT / "jobs/run"
 
 
-# --- What is refused ---------------------------------------------------------------------------------
+# --- refused input
+# -----------------------------------------------------------------------------------
 
 def machine(content):
     return programs.file_with(content if isinstance(content, str) else json.dumps(content), "machine.json")
@@ -57,7 +58,7 @@ programs.refused(2, ["--against: it has no 'api'"], run, "meter", "n2", "--again
 programs.refused(2, ["2 nodes and opteron6128"], run, "meter", "n2", "--against",
                  machine({"nodes": [1, 2, 3], "caches": "xeon"}), "--", "true")
 
-# QEMU ends and has written no counts, whatever the command's exit code was.
+# QEMU ends without having written counts, whatever the command's exit code was.
 for code, wanted in (0, 125), (3, 3):
     sys.argv = ["meter", "n2", "--json", str(programs.work / "never.json"), "--", "true"]
     with unittest.mock.patch.multiple(job, boot=unittest.mock.DEFAULT, images=unittest.mock.DEFAULT) as stand_ins, \
@@ -67,7 +68,8 @@ for code, wanted in (0, 125), (3, 3):
     programs.expect(found == wanted and "no counts" in said.getvalue(),
                     f"no counts after exit code {code}: {found}, {said.getvalue().strip()}")
 
-# --- What stands in C++, too ---------------------------------------------------------------------------
+# --- names that C++ code contains, too
+# -----------------------------------------------------------------
 
 marks = (CHECKOUT / "src/base/meter_marks.hpp").read_text()
 for array, names in ("meter_phase_names", PHASES), ("meter_kind_names", KINDS):
@@ -76,11 +78,13 @@ for array, names in ("meter_phase_names", PHASES), ("meter_kind_names", KINDS):
 plugin = (CHECKOUT / "jobs/meter/plugin/meter.cpp").read_text()
 programs.expect(f"nodes_max = {NODES_MAX}, cpus_max = {CPUS_MAX}," in plugin, "the plug-in has as many nodes and CPUs")
 
-# --- What is reckoned --------------------------------------------------------------------------------
+# --- the estimate
+# ------------------------------------------------------------------------------------
 
 # Two levels; an instruction takes 1 ns, a hit in the second level 10, memory 100, a walk 50.
 small = Machine((Cache(1 << 15, 8), Cache(1 << 20, 16)), (Tlb((64, 4)), Tlb((512, 4))), (1, 10), 100, 50, 1)
-# Of 10 events. CPU 0: 900 hits, 50 hits in the second level, 30 lines of its own node, 20 of the other.
+# Counts of 10 events. CPU 0: 900 hits, 50 hits in the second level, 30 lines of its node, 20 of the
+# other.
 counts = Counts({
     "api": 4, "committed_events": 10,
     "instructions": [[0, "execute", 1000], [2, "execute", 500], [0, "set-up", 10 ** 6]],
@@ -104,7 +108,7 @@ expect("other distances", Estimate(counts, small, Memory().completed([[10, 30], 
 named = machine({"other": 1, "here": {"bw": [[0, 10 ** 6], [10 ** 6, 0]], "latency_ns": [[80, 90], [500, 70]]}})
 expect("latencies", Estimate(counts, small, read_memory(f"{named}#here", 2)).ns,
        (1000 + 500 + 30 * 80 + 20 * 90 + 200 + 500 + 10 * 70) / 10)
-# 20 lines of 64 B at 0.01 MB/s are 128 ms, against the busiest CPU's 8.7 µs.
+# 20 lines of 64 B at 0.01 MB/s take 128 ms; the busiest CPU takes 8.7 µs.
 slow = Estimate(counts, small, Memory([[0, 0.01], [1000, 0]]).completed(None, 2))
 expect("a narrow link", slow.ns, (cpu0 + cpu2) / 10 * (20 * 64 * 1000 / 0.01 / cpu0))
 programs.expect("from node 0 to node 1" in next(iter(slow.lines())), next(iter(slow.lines())))

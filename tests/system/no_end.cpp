@@ -1,5 +1,5 @@
-// A model without an end time: it is over when every LP has counted far enough (can_end()). What a run
-// says of its progress while nobody knows how much is left is tested by progress.py.
+// A model without an end time: the run ends when every LP has counted far enough (can_end()).
+// progress.py tests the progress line of a run whose remaining work is unknown.
 #include <cstdint>
 
 #include <numawarp/model.hpp>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""One digest and one set of output files, whoever runs a model and however it is rolled back, bound,
-grouped and stored: traffic on 512 objects, and pcs with each of its ways of rollback. And nothing is
-lost: cars in = cars out + cars inside, in every row; calls begun = calls ended + calls going on."""
+"""One digest and one set of output files for every engine, way of rollback, binding, grouping and
+storage: traffic on 512 objects, and pcs with each of its ways of rollback. Nothing is lost: in
+every row, cars in = cars out + cars inside, and calls begun = calls ended + active calls."""
 
 import csv
 
@@ -9,13 +9,13 @@ from programs import Programs
 
 programs = Programs()
 
-# Of pcs.
+# The ways of rollback of pcs.
 ways = [["--rollback", "copy"], ["--rollback", "copy", "--state-saving-interval", 4],
         ["--rollback", "snapshot"], ["--rollback", "reverse"], ["--state", "containers"]]
 
 
 def one_table(model, table, options, variants):
-    """Runs all variants. The rows of the one table that they wrote."""
+    """Runs all variants. Returns the rows of the table, which is equal for all variants."""
     reference = None
     rolled_back = 0
     for n, variant in enumerate(variants):
@@ -62,7 +62,7 @@ programs.expect(len(columns) == 3 and len(roads) >= 2 * 512, f"{len(roads)} rows
 unbalanced = [r for r in roads if int(r["cars_in"]) != int(r["cars_out"]) + int(r["inside"])]
 programs.expect(not unbalanced, "cars in = cars out + cars inside in every row")
 
-# Portables move often and channels are few: all that can happen to a call does.
+# Portables move often and channels are few, so every kind of event happens to a call.
 rows = one_table(
     "pcs", "cells", ["--width", 12, "--height", 12, "--move-mean", 200, "--until", 900],
     [["--engine", "sequential"], ["--engine", "sequential", "--state", "containers"],

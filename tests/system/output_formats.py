@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""`--output-format`: every value of the HDF5 tables is that of the CSV tables, on one rank and on two,
-whatever stands in them; CSV goes where it is not wanted, and stays where it is all there is: when the
-run is killed, when it is saved to go on later, and when the disk has no room for the other."""
+"""`--output-format`: every value of the HDF5 tables equals the value of the CSV tables, on one rank
+and on two, for all types of values. The CSV files are removed if only HDF5 is requested, and stay
+if there is nothing else: when the run is killed, when it is saved for a restart, and when the disk
+has no room for HDF5."""
 
 import csv
 import json
@@ -19,7 +20,7 @@ from programs import CHECKOUT, Programs, python_with
 programs = Programs()
 python = python_with("h5py")
 
-# Prints what a file holds. JSON keeps every float, but knows no bytes.
+# Prints the content of a file. JSON keeps every float, but has no type for bytes.
 READER = """
 import h5py, json, sys
 with h5py.File(sys.argv[1]) as file:
@@ -77,7 +78,8 @@ def files_in(folder):
 
 
 def check_formats(model, tables, ranks, *options):
-    """The formats of one run, whose CSV is that of one rank; returns what the HDF5 files say."""
+    """Compares the formats of one run with the CSV of one rank; returns the content of the HDF5
+    files."""
     name = f"{model} on {ranks} rank{'s' * (ranks > 1)}"
     folders = {"csv": programs.work / f"{model}-1-csv"}
     for form in ("csv", "hdf5", "both")[ranks > 1:]:
@@ -106,7 +108,8 @@ int H5get_libversion(unsigned* major, unsigned* minor, unsigned* release)
 
 
 def check_version():
-    """A library of another version than the program's is refused before the run: HDF5 ends the process after it."""
+    """A library whose version differs from the program's is refused before the run: HDF5 would
+    abort the process later."""
     source, library = programs.work / "other_hdf5.c", programs.work / "other_hdf5.so"
     source.write_text(OTHER_HDF5)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
@@ -120,7 +123,7 @@ def check_version():
 
 
 def check_models(ranks):
-    # More rows than are written at a time.
+    # More rows than are written in one piece.
     said = check_formats("table_writer", ["empty", "kinds"], ranks, "--until", 2500)
     types = {"time": "float64", "integer": "int64", "real": "float64", "quoted text": "object",
              "text": "object", "either": "float64", "any": "object", "gaps": "float64",
@@ -147,7 +150,7 @@ def check_facts():
     ran = json.loads(stats.read_text())
     for key in ("model", "seed", "digest", "commit", "version"):
         programs.expect(facts[key] == ran[key], f"the file says its {key}: {facts[key]}")
-    # As docs/how-to/output.md has it.
+    # The line of docs/how-to/output.md.
     line = ('t = h5py.File("kinds.h5")["kinds"]; '
             'd = {c: (t[c].asstr() if t[c].dtype == object else t[c])[:] for c in t.attrs["columns"]}')
     done = subprocess.run([python, "-c", f"import h5py; {line}; print(*d)"], cwd=folder,
@@ -156,7 +159,7 @@ def check_facts():
 
 
 def check_r():
-    """The lines of docs/how-to/output.md, where there is an R that has what they need."""
+    """The lines of docs/how-to/output.md, if R and the packages that they need are installed."""
     if shutil.which("Rscript") is None or subprocess.run(
             ["Rscript", "-e", "loadNamespace('hdf5r')"], capture_output=True).returncode != 0:
         print("skipped  R: no hdf5r here (Debian: r-cran-hdf5r)")
@@ -172,7 +175,7 @@ def check_r():
     if done.returncode == 0:
         (names, rows), (read_names, read) = map(csv_table, (folder / "roads.csv",
                                                             programs.work / "read.csv"))
-        # R's CSV has fifteen digits of a number.
+        # R writes numbers to CSV with fifteen digits.
         same_rows = all(a == b or math.isclose(float(a), float(b), rel_tol=1e-14)
                         for ours, theirs in zip(rows, read) for a, b in zip(ours, theirs))
         programs.expect(read_names == names and len(read[0]) == len(rows[0]) > 0 and same_rows,
@@ -206,12 +209,12 @@ def check_refusals():
 
 
 def check_no_room():
-    """No file may be larger than 4 KiB: the CSV files are not, the others would be."""
+    """No file may be larger than 4 KiB: the CSV files stay below, HDF5 files would be larger."""
     folder = programs.work / "no-room"
     done = subprocess.run(
         [programs.bin / "table_writer", "--until", "3", "--quiet", "--output", folder,
          "--output-format", "hdf5"], capture_output=True, text=True, timeout=60,
-        restore_signals=False,  # SIGXFSZ stays ignored, as Python has it: writing fails instead
+        restore_signals=False,  # SIGXFSZ stays ignored, Python's default: the write fails instead
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
     programs.expect(done.returncode == 4 and len(done.stderr.splitlines()) == 1
                     and ".h5" in done.stderr and "File too large" in done.stderr,
@@ -222,7 +225,7 @@ def check_no_room():
 
 
 def stopped(number, folder, *options, until=1e12):
-    """A run that a signal stops once it has written some rows."""
+    """A run that a signal stops after it has written some rows."""
     shutil.rmtree(folder, ignore_errors=True)
     with subprocess.Popen(
             list(map(str, [programs.bin / "table_writer", "--until", until, "--workers", 2,
@@ -267,8 +270,8 @@ def check_restart():
 
 
 def check_death_at_the_end():
-    """The run dies of writing its statistics into a pipe that nobody reads any more: it is not over for
-    who looks there, so it can go on once more."""
+    """The run is killed when it writes its statistics into a pipe without a reader. Its folder
+    still contains the CSV files of an unfinished run, and the run can be restarted once more."""
     folder, saved, whole = (programs.work / name for name in ("dying", "dying-saved", "whole"))
     until = 8_000
     stopped(signal.SIGTERM, folder, "--checkpoint", saved, until=until)

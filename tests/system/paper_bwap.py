@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`./jobs/run paper-bwap`: its shares are those that the engine decides on, no other shares are faster by its
-model, and the tables in docs/results are what it makes of jobs/paper_bwap/machines.json."""
+"""`./jobs/run paper-bwap`: its shares equal the engine's decisions, no other shares are faster in
+its model, and the tables in docs/results are its output for jobs/paper_bwap/machines.json."""
 
 import json
 import os
@@ -72,7 +72,7 @@ for wrong in ({"bw": [[0, 1]]}, {"bw": [[0, -1], [1, 0]]}, {"bw": [[0, 0], [1, 0
     done = run("--machine", own)
     programs.expect(done.returncode == 2 and "allowed: a machine" in done.stderr and done.stderr.count("\n") == 1,
                     f"{wrong}: exit code {done.returncode}: {done.stderr}")
-# What is wrong is said before a guest is made ready, which may take its kernel from far away.
+# Wrong input is reported before a guest is prepared, which may have to download its kernel.
 os.environ["NUMAWARP_GUEST_CACHE"] = str(programs.work / "kernels")
 for words, told in ((["--quick"], "unrecognized arguments: --quick"), (["--meter", "n5"], "topology 'n5'"),
                     (["--meter", "--machine", "nowhere.json"], "allowed: a readable file"), (["--meter", "--runs", 0], "--runs"),

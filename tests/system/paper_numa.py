@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`./jobs/run paper-numa --quick`, end to end on the real program, and what can go wrong in days: a
-series that is interrupted goes on where it was, a run with another digest is a failure, and a
-series is not continued on another machine. What the plots look like is for people; here they exist
-and name the machine."""
+"""`./jobs/run paper-numa --quick`, end to end on the real program, and the failures of a series
+that takes days: an interrupted series continues where it stopped, a run with another digest is a
+failure, and a series is not continued on another machine. The test does not judge the plots: it
+checks that they exist and name the machine."""
 
 import json
 import signal
@@ -50,7 +50,7 @@ programs.expect(done.returncode == 0, f"resumed: exit code {done.returncode} {do
 rows = rows_of(series / "runs.csv")
 programs.expect(rows[:len(before)] == before, f"its {len(before)} runs were kept")
 
-# What came of it: every kind as often, one digest a workload, figures, a page.
+# The result: equal numbers of runs of every kind, one digest per workload, figures, a page.
 summary = json.loads((series / "summary.json").read_text())
 settings = summary["settings"]
 grid = len(settings["daemons"]) * len(settings["periods"])
@@ -79,11 +79,11 @@ cell = summary["figure_9"][str(settings["daemons"][0])][f"{settings['periods'][0
 programs.expect(0 < cell["min"] <= cell["median"] <= cell["max"] and cell["runs"] == 2,
                 f"a speed-up with its spread: {cell}")
 
-# A complete series has nothing to run; with more --runs it has.
+# A complete series has no runs left; with a larger --runs it has.
 done = paper_numa("--resume", series)
 programs.expect(done.returncode == 0 and len(rows_of(series / "runs.csv")) == len(rows), "nothing runs twice")
 
-# Another digest: forged in a finished series, and from a program that computes wrongly.
+# Another digest: forged in a finished series, and from a program that computes wrong results.
 text = (series / "runs.csv").read_text()
 (series / "runs.csv").write_text(text[:-33] + "0" * 32 + "\n")
 done = paper_numa("--resume", series)
@@ -95,7 +95,7 @@ done = paper_numa(*quick, "--only", "unbalanced", "--output", programs.work / "b
 programs.expect(done.returncode == 1 and "f" * 32 in done.stderr and "libc" in done.stderr,
                 f"a wrong digest: exit code {done.returncode}, {done.stderr.splitlines()[-1:]}")
 
-# A run that fails is told, leaves a gap, and is tried again.
+# A failed run is reported, leaves a gap, and is repeated.
 failing = programs.stand_in("failing", "traffic", "if 'libc' in words: sys.exit(4)")
 gaps = programs.work / "gaps"
 arguments = [*quick, "--runs", 1, "--only", "unbalanced", "--output", gaps]
@@ -107,7 +107,7 @@ done = paper_numa("--resume", gaps)
 programs.expect(done.returncode == 0 and "incomplete" not in done.stdout,
                 f"resumed, it is run again: exit code {done.returncode}")
 
-# What is refused.
+# Refused input.
 plan = json.loads((series / "plan.json").read_text())
 plan["machine"]["cores"] += 1
 (gaps / "plan.json").write_text(json.dumps(plan))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`./jobs/run paper-state-saving --quick`, end to end on the real program, with counts by cachegrind;
-and with counters of the hardware, which a stand-in pretends to have. How a series is resumed and what
-ends it is shown by system_paper_numa: the code is the same. What the plots look like is for people."""
+"""`./jobs/run paper-state-saving --quick`, end to end on the real program: with counts by
+cachegrind, and with hardware counters that a stand-in provides. system_paper_numa tests how a
+series is resumed and refused: the code is shared. The test does not judge the plots."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ def expect_figures(folder, numbers):
                         f"figure {number} is on the page, and a picture")
 
 
-# All of it, counted by cachegrind.
+# The whole series, counted by cachegrind.
 series = programs.work / "series"
 done = series_of("--quick", "--counts", "cachegrind", "--workers", "1,2", "--output", series)
 programs.expect(done.returncode == 0, f"--quick: exit code {done.returncode} {done.stderr[-500:]}")
@@ -52,7 +52,7 @@ for name in ("rate", "speed_up"):
 expect_figures(series, range(2, 10))
 programs.expect("this-machine" in (series / "figure-6.svg").read_text(), "whose caches: in the figure")
 
-# What does not depend on the machine: saving states takes instructions, stores and memory.
+# Properties that do not depend on the machine: saving states takes instructions, stores and memory.
 counts = summary["counts"]["this-machine"]
 ours = {name: {column: value["median"] for column, value in points["1"].items()}
         for name, points in counts.items()}
@@ -67,11 +67,11 @@ missed = ours["snapshot 1"]
 programs.expect(missed["l2_misses"] <= missed["l1_misses"] < missed["loads"] + missed["stores"],
                 f"misses an event: {missed['l1_misses']:.4g}, second level {missed['l2_misses']:.4g}")
 
-# Complete: nothing runs twice.
+# The series is complete: no run is repeated.
 done = series_of("--resume", series)
 programs.expect(done.returncode == 0 and rows_of(series / "runs.csv") == rows, "nothing runs twice")
 
-# With counters of the hardware the runs for rates bring the counts.
+# With hardware counters, the runs that measure rates also provide the counts.
 hardware = programs.stand_in(
     "hardware", "pcs", "if '--hardware-counters' in words:\n"
     "    stats['hardware'] = {'instructions': 700 * stats['committed_events'], 'loads': None}")
@@ -86,7 +86,7 @@ programs.expect(not any(row["workload"].startswith("counts") for row in rows_of(
                 "cachegrind is not needed then")
 expect_figures(series, [7])
 
-# What is refused.
+# Refused input.
 for fragment, arguments in [("--geometry", ["--geometry", "a:1,2:3,4,5:6,7,8"]),
                             ("--geometry", ["--geometry", "a:1,2,3:3,4,x:6,7,8"]),
                             ("--workers", ["--workers", "0,1"]), ("--workers", ["--workers", "two"]),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""`placement decide`: the decisions in cases that were worked out apart from this program, on the machine
-of the BWAP paper (jobs/paper_bwap/machines.json); and one line for each kind of bad file."""
+"""`placement decide`: its decisions for cases that were computed independently of this program, on
+the machine of the BWAP paper (jobs/paper_bwap/machines.json); and one line for each kind of invalid
+file."""
 
 import json
 import math
@@ -19,8 +20,8 @@ def clusters(*nodes, gigabytes=None, remote_accesses=MANY):
              "remote_accesses": remote_accesses}]
 
 
-# The best pair of links between two nodes is that of 6 and 7, 10,318 MB/s both ways; those of 0-1, 2-3
-# and 4-5 are within 2 % of it, all others below 7,700.
+# The best pair of links is between nodes 6 and 7, 10,318 MB/s both ways. The pairs 0-1, 2-3 and 4-5
+# are within 2 % of it, all others below 7,700.
 BEST_SCORE = round(math.log1p(MANY) * 10318, 1)
 STAYS = {"gigabytes": 0, "cost_s": 0, "apply": False}
 ASYMSCHED = [
@@ -42,7 +43,7 @@ ASYMSCHED = [
     ("two clusters get a pair each", clusters(0, 2) + clusters(1, 3), 1000, 0,
      {"placements": 28 * 15, "admissible": 12, "map": [[0, 1], [2, 3]], "gigabytes": 2}),
 ]
-# The worst worker's bandwidth to each node, in per cent of their sum.
+# The bandwidth from the worst worker to each node, in percent of their sum.
 BWAP = [([0, 1], 0, [20.5, 20.6, 7.4, 7.3, 14.4, 14.4, 7.8, 7.6]),
         ([0, 1], 0.5, [35.3, 35.3, 3.7, 3.7, 7.2, 7.2, 3.9, 3.8]),
         ([0, 1], 1, [50.0, 50.0, 0, 0, 0, 0, 0, 0])]

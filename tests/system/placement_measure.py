@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`placement measure`, that is ./jobs/run machine: this machine's tables, where runs find them."""
+"""`placement measure`, called by ./jobs/run machine: writes this machine's tables where runs find
+them."""
 
 import json
 import os

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The models that are told as processes: one digest and one table on every engine, for any number of
-workers, with rollbacks, and with those that --check-rollback forces; and a clear line for ways of rollback
-that processes have not."""
+"""Models that are written as processes: one digest and one table on every engine, for any number of
+workers, with rollbacks, and with rollbacks that --check-rollback forces; and a clear line for ways
+of rollback that processes do not support."""
 
 from programs import Programs
 
-# Of each model the table, and options with which its LPs have something to do with each other.
+# For each model: its table, and options with which its LPs exchange events.
 MODELS = {
     "bank": ("banks", ["--move", 0.9, "--until", 1000]),
     "car_wash": ("washes", ["--again", 0.5, "--until", 600]),
@@ -14,7 +14,7 @@ MODELS = {
     "machine_shop": ("shops", ["--share", 0.5, "--until", 2000]),
     "movies": ("films", ["--move", 0.9]),
 }
-# Beyond the lookahead, and as if nothing were certain.
+# Workers execute beyond the lookahead, and keep history for safe events.
 AHEAD = ["--window", "off", "--keep-safe-events", "on"]
 VARIANTS = [["--engine", "sequential"], ["--engine", "conservative", "--workers", 2],
             ["--workers", 2], ["--workers", 2, *AHEAD],

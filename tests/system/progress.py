@@ -1,5 +1,5 @@
-"""The live line: it fits its terminal and leaves nothing there, and logs get a line now and then, from one
-rank. (Whether what it foretells is right: unit/main/test_progress.cpp.)"""
+"""The progress line: it fits its terminal and is erased at the end. Log files get a line at
+intervals, from one rank. (unit/main/test_progress.cpp tests the predicted time.)"""
 
 import fcntl
 import os
@@ -22,8 +22,8 @@ LINE = re.compile(r"at ([\d.e+]+)/([\d.e+]+) \(([\d.]+) %\) \| .* events/s \| ef
 
 
 class Terminal:
-    """A run on a terminal of so many columns: what was drawn when, and what stands there at the end.
-    Interrupted after so many seconds or lines."""
+    """A run on a terminal with `columns` columns: the drawn lines with their times, and the final
+    screen. Interrupted after a number of seconds or lines."""
 
     def __init__(self, program, *arguments, columns=80, kind="xterm", interrupt_after=None,
                  interrupt_after_lines=None):
@@ -45,7 +45,7 @@ class Terminal:
                     continue
                 try:
                     some = os.read(end, 65536).decode()
-                except OSError:  # nobody has it open any more
+                except OSError:  # no process has it open any more
                     break
                 self.text += some
                 now = time.monotonic() - started
@@ -57,7 +57,7 @@ class Terminal:
 
     @staticmethod
     def screen_of(text):
-        """The lines that stand there after all was written."""
+        """The lines on the screen after all of the text was written."""
         lines, at = [""], 0
         for token in re.findall(r"\x1b\[K|\r|\n|[^\x1b\r\n]+|\x1b", text):
             if token == "\n":
@@ -77,7 +77,8 @@ class Terminal:
                        for line in self.screen)
 
 
-# --- what it says ----------------------------------------------------------------------------------
+# --- content of the line
+# -----------------------------------------------------------------------------
 
 short = programs.statistics_of("phold", "--until", 200, "--workers", 1)
 until = 5 * short["gvt"] / short["wall_seconds"]
@@ -86,13 +87,14 @@ for _ in range(4):
     shares = [float(found[3]) for _, line in run.drawn if (found := LINE.match(line))]
     if len(shares) > 3:
         break
-    until *= 4  # the machine has become faster since the short run
+    until *= 4  # the machine is faster now than during the short run
 programs.expect(shares == sorted(shares) and len(shares) > 3 and any("| ETA " in line for _, line in run.drawn),
                 f"{len(shares)} lines in {run.seconds:.1f} s, with every number, and the share rises")
 programs.expect(run.status == 0 and run.is_clean() and any("digest" in line for line in run.screen),
                 "nothing of the line is left beside the report")
 
-# --- terminals -------------------------------------------------------------------------------------
+# --- terminals
+# -------------------------------------------------------------------------------------
 
 endless = ["phold", "--until", 1e12, "--workers", 2]
 run = Terminal(*endless, columns=30, interrupt_after_lines=5)
@@ -112,7 +114,8 @@ programs.expect(len(lines) > 5 and all(re.fullmatch(
     r"at [\d.e+]+( \| [\d. kMG]+ events/s \| efficiency \d+ %)?", line) for line in lines),
     f"where no end is known, nothing is said of it: {lines[-1:]}")
 
-# --- logs ------------------------------------------------------------------------------------------
+# --- logs
+# ------------------------------------------------------------------------------------------
 
 alone = [programs.bin / "phold", "--until", "1e12", "--workers", "1"]
 commands = {"asked for": [*alone, "--progress", "on"], "not asked for": alone}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""jobs/replicate: intervals as worked out by hand, runs that are kept and not made again, variants with
-common random numbers, shares of the runs, and clear lines for what is wrong."""
+"""jobs/replicate: intervals equal hand-computed ones, existing runs are kept and not repeated,
+variants use common random numbers, shares of the runs, and clear lines for errors."""
 
 import csv
 import math
@@ -77,7 +77,7 @@ done = replicate(precise, "--runs", 2, "--until-precision", 0.2, "--runs-max", 6
 half = [float(row["half_width"]) / float(row["mean"]) for row in rows(precise, "intervals") if row["figure"] == "mean"]
 programs.expect(done.returncode == 0 and max(half) <= 0.2, f"all within {max(half):.3f} of the mean")
 
-# So short that nobody is served.
+# Too short for any customer to be served.
 nothing = programs.work / "nothing"
 done = replicate(nothing, "--runs", 2, model=["bank", "--banks", 1, "--until", 1e-9])
 programs.expect(done.returncode == 0 and "nothing recorded  all: wait, in 2 of 2 runs" in done.stdout
@@ -97,7 +97,7 @@ for options, fragment in [
                     f"{options}: {done.stderr.strip()[-200:]}")
 done = replicate(programs.work / "wrong", model=["phold", "--until", 1])
 programs.expect(done.returncode == 2 and "has no measures" in done.stderr, done.stderr.strip()[-200:])
-# A signal ends the run under way and keeps those that are over; no program is left behind.
+# A signal ends the active run and keeps the completed runs; no program is left behind.
 for number in (signal.SIGINT, signal.SIGTERM):
     words = [python, CHECKOUT / "jobs/replicate", "--programs", programs.bin, "--output", programs.work / f"stopped{number}",
              "bank", "--banks", 5, "--until", 1e12, "--runs", 3]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""jobs/run report: the page has every part for every kind of run, is well formed, loads nothing, says
-loudly when digests differ, and gives advice that names options which exist. A page that does not
-show in a browser is no page: where Chromium is installed it takes a picture of one."""
+"""jobs/run report: for every kind of run, the page has all parts, is well formed, loads nothing,
+reports different digests prominently, and gives advice with options that exist. The page must
+display in a browser: if Chromium is installed, it takes a picture of a page."""
 
 import copy
 import json
@@ -26,12 +26,12 @@ VOID = {"meta", "br"}
 
 
 class Outline(HTMLParser):
-    """Which tags are open, which headings there are, and what a browser would fetch or run."""
+    """Open tags, the headings, and everything that a browser would fetch or run."""
 
     def __init__(self):
         super().__init__()
         self.open, self.headings, self.wrong = [], [], []
-        self.charts = []  # of each: (x, y, anchor, words) of its texts
+        self.charts = []  # for each chart: (x, y, anchor, words) of its texts
 
     def handle_starttag(self, tag, attributes):
         if tag in ("script", "link", "img", "iframe", "object", "embed", "base", "form"):
@@ -71,7 +71,8 @@ def outline(text):
 
 
 def crowded_texts(chart):
-    """Texts of a chart that overlap another, or leave the picture, by what a character takes."""
+    """Texts of a chart that overlap another text or leave the picture, by an estimated character
+    width."""
     character, height, width = 6.6, 11, 560
     boxes = []
     for x, y, style, words in chart:
@@ -110,7 +111,8 @@ def check_page(name, files, runs):
     return text
 
 
-# --- what the engine tells -------------------------------------------------------------------------
+# --- statistics of real runs
+# -------------------------------------------------------------------------
 
 phold = ["phold", "--lps", 512, "--until", 150]
 sequential = stats_file("sequential.json", *phold, "--engine", "sequential")
@@ -161,7 +163,8 @@ if mpirun:
                     f"who sent to whom adds up: {cells}")
     check_page("ranks", ["ranks.json"], 1)
 
-# --- pages -----------------------------------------------------------------------------------------
+# --- pages
+# -----------------------------------------------------------------------------------------
 
 for name in ["sequential", "timewarp", "hot", "conservative"]:
     check_page(name, [f"{name}.json"], 1)
@@ -201,7 +204,7 @@ def page_with(**changes):
 
 
 def check_changed(name, **changes):
-    """A page of a run that this machine cannot make."""
+    """A page of a run that this machine cannot produce."""
     programs.work.joinpath(f"{name}.json").write_text(json.dumps({**copy.deepcopy(timewarp), **changes}))
     return check_page(name.replace(".json", ""), [f"{name}.json"], 1)
 
@@ -267,7 +270,8 @@ programs.expect(True, "files that lack any part, or have nonsense in it, make a 
 programs.expect("<script>alert" not in page_with(model="<script>alert(1)</script>"),
                 "names from a file cannot become markup")
 
-# --- advice ----------------------------------------------------------------------------------------
+# --- advice
+# ----------------------------------------------------------------------------------------
 
 calm = {"schema": "numawarp.stats/2", "model": "toy", "engine": "timewarp", "ranks": 1, "workers": 2,
         "machine": {"cpus": 2}, "wall_seconds": 100.0, "committed_events": 99_000_000,
@@ -348,7 +352,8 @@ for said, tried, changes in expected:
         programs.expect(named <= options and re.search(r"\d", piece.finding) is not None,
                         f"it has a number, and its options exist: {sorted(named)}")
 
-# --- bad input -------------------------------------------------------------------------------------
+# --- bad input
+# -------------------------------------------------------------------------------------
 
 (programs.work / "text.json").write_text("no JSON")
 (programs.work / "list.json").write_text("[1]")
@@ -364,7 +369,8 @@ for arguments in [[], ["absent.json"], ["text.json"], ["list.json"], ["other.jso
     programs.expect(done.returncode == 2 and one_line and not done.stdout,
                     f"report {' '.join(arguments)} -> {done.returncode}: {done.stderr.strip()!r}")
 
-# --- in a browser ----------------------------------------------------------------------------------
+# --- in a browser
+# ----------------------------------------------------------------------------------
 
 browser = shutil.which("chromium")
 if not browser:

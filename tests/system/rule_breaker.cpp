@@ -1,6 +1,7 @@
-// A model that keeps all rules until LP 1 breaks one of them at time 3, or cannot build its last LP. With
-// `--breach two` the last LP fails at time 4, and with `two_starts` LP 1 and the last one fail in on_start().
-// What a run then says and ends with is tested by cli_bad_input.py and tests/mpi/test_failures.py.
+// A model that keeps all rules until LP 1 breaks one of them at time 3, or cannot build its last
+// LP. With `--breach two` the last LP fails at time 4, and with `two_starts` LP 1 and the last LP
+// fail in on_start(). cli_bad_input.py and tests/mpi/test_failures.py test the message and the exit
+// code.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -23,11 +24,11 @@ class Process final : public nw::LogicalProcess {
   public:
     Process(nw::LpId lp, const std::string* breach) : breach_(breach) {
         if (*breach == "constructor" && lp == last) {
-            // Time for other ranks to send to it.
+            // Gives other ranks time to send to it.
             std::this_thread::sleep_for(std::chrono::milliseconds(300));
             throw std::runtime_error("the model's own words");
         }
-        // A rank that is slow to set up.
+        // Simulates a rank with a slow set-up.
         if (*breach == "start" && lp == nw::LpId{0})
             std::this_thread::sleep_for(std::chrono::seconds(20));
         if (*breach == "none" && lp == nw::LpId{0})
@@ -51,7 +52,7 @@ class Process final : public nw::LogicalProcess {
     }
 
   private:
-    // Larger than what MPI sends before the receiver asks for it.
+    // The payload is larger than MPI sends before the receiver requests it.
     void fail_amid_sending(nw::Context& context) {
         context.schedule(nw::LpId{0}, 1, 0, std::array<char, large_payload>{});
         if (context.self() != last) return;
@@ -59,7 +60,7 @@ class Process final : public nw::LogicalProcess {
         throw std::runtime_error("the model's own words");
     }
 
-    // LP 1 is the slower one.
+    // LP 1 needs longer than the last LP.
     static void fail_in_two_starts(nw::LpId self) {
         if (self == last) throw std::runtime_error("the last LP");
         if (self != nw::LpId{1}) return;
@@ -79,7 +80,7 @@ class Process final : public nw::LogicalProcess {
         if (breach == "columns") context.output(0, 1, 2, 3);
         if (breach == "exception" || breach == "two")
             throw std::runtime_error("the model's own words");
-        // Volatile, or the compiler finds instructions that go well where these must not.
+        // Volatile: the compiler must not replace the failing instructions.
         volatile int zero = 0;
         volatile int seven = 7;
         if (breach == "division") seven = seven / zero;

@@ -1,6 +1,6 @@
-// A model of which one phase takes minutes: a tenth of a second for each LP. It writes a line to standard error when
-// that phase begins. stop_in_phases.py sends a stop signal in each phase. With `cycle` each event schedules
-// another one with zero delay (standing_time.py).
+// A model with one phase that takes minutes: a tenth of a second for each LP. It writes a line to
+// standard error when that phase begins. stop_in_phases.py sends a stop signal in each phase. With
+// `cycle` each event schedules another event with zero delay (standing_time.py).
 #include <atomic>
 #include <chrono>
 #include <string>

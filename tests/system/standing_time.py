@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A cycle of events with zero delay never ends, though each handler returns. The watchdog names the virtual time and some
-of the events, on every engine, and a stop signal ends the run."""
+"""A cycle of events with zero delay never ends, although each handler returns. The watchdog names
+the virtual time and some of the events, on every engine, and a stop signal ends the run."""
 
 import signal
 import subprocess

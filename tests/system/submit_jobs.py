@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""`./jobs/run slurm` without a SLURM: what it would submit, by --print and by a script that stands in for
-sbatch; what it refuses. And the job scripts as texts. tests/hosts runs them on a real one."""
+"""`./jobs/run slurm` without SLURM: the job that it would submit, tested with --print and with a
+stand-in script for sbatch; the input that it refuses; and the text of the job scripts. tests/hosts
+runs the scripts on a real SLURM."""
 
 import os
 import re
@@ -17,7 +18,8 @@ TOOLS = ["bash", "dirname", "basename", "cat", "grep", "head", "realpath", "sed"
 
 
 def stand_ins(name, **says):
-    """A PATH with nothing but these, and what ./jobs/run needs. Each notes how it was called."""
+    """A PATH that contains only these scripts and the tools of ./jobs/run. Each script records its
+    calls."""
     folder = programs.work / name
     return path_with(folder, TOOLS, **{
         tool: f'echo "$PWD: {tool} $*" >>{folder}/calls\necho "{words}"' for tool, words in says.items()})
@@ -87,11 +89,11 @@ def check_submission():
 
 
 def check_program_of_long_run():
-    """It runs what was built last, until there is a checkpoint: that is of the program that wrote it."""
+    """Without a checkpoint the job runs the latest build; with one, the program that wrote it."""
     here = stand_ins("cluster", lscpu="0", srun="")
     for tool in ("date", "sort", "wc", "mkdir", "rm", "cp", "ls", "sleep"):
         (here / tool).symlink_to(shutil.which(tool))
-    # Starts the program, which is the first word that is a file.
+    # This srun starts the program, which is the first word that is a file.
     write_script(here / "srun", '[[ $* != --mpi=list ]] || { echo pmix; exit; }\n'
                                 'until [[ -e $1 ]]; do shift; done\n"$@"')
     folder = programs.work / "long"

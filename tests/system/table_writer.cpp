@@ -1,5 +1,5 @@
-// A model whose tables hold every kind of value that output() takes, alone and mixed in a column, for
-// output_formats.py.
+// A model whose tables contain every kind of value that output() accepts, alone and mixed in one
+// column, for output_formats.py.
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -27,9 +27,9 @@ class Process final : public nw::LogicalProcess {
         const nw::OutputValue either[] = {turn, turn + 0.5};
         const nw::OutputValue any[] = {turn, turn + 0.5, "none", ""};
         const nw::OutputValue gap[] = {lp, ""};
-        // A run that goes on in another process sees integers only.
+        // Text in the first row only: a restarted process writes integers only.
         const nw::OutputValue first[] = {turn_, "first"};
-        // Beyond 2^63, and mixed with what is below 0 in the same column.
+        // A value beyond 2^63, and a negative value in the same column.
         const std::uint64_t large = ~std::uint64_t{0} - lp;
         const nw::OutputValue mixed[] = {large, -1};
         const std::string name = "process " + std::to_string(lp);

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """The pcs model against theory, from the CSV of independent runs.
 
-Nobody moves: a cell is a group of n sources with c channels (Engset: "Die Wahrscheinlichkeitsrechnung zur
-Bestimmung der Wählerzahl in automatischen Fernsprechämtern", 1918). Of k calls one ends at rate k/h,
-one begins at rate (n - k)/g, for k < c, with h the mean of a call and g the mean time to the next one. So
-k calls are there for a share p(k) of the time that is proportional to C(n, k) (h/g)^k. Attempts of idle
-portables that find c calls are blocked: sum those rates, and the share of them is p(c) of n - 1 sources.
-Attempts come to all portables at one rate, so that the share of busy lines is the mean of k over n. With
-n large and n h/g = a fixed this is Erlang's loss formula (Erlang, 1917).
+No portable moves: a cell is a group of n sources with c channels (Engset: "Die
+Wahrscheinlichkeitsrechnung zur Bestimmung der Wählerzahl in automatischen Fernsprechämtern", 1918).
+With k calls, one call ends at rate k/h and, if k < c, one begins at rate (n - k)/g, where h is the
+mean of a call and g is the mean time to the next call. So the share p(k) of the time with k calls
+is proportional to C(n, k) (h/g)^k. An attempt of an idle portable is blocked if there are c calls.
+Summed over these rates, the blocked share is p(c) of n - 1 sources. All portables make attempts at
+one rate, so the share of busy lines is the mean of k over n. For large n with n h/g = a fixed, this
+is Erlang's loss formula (Erlang, 1917).
 
-Everybody moves, and there are channels for all: each portable is by itself. It is in a call for h/(h + g) of
-the time, a call is handed off h/m times, with m the mean time in a cell, and portables are in cells as
-if thrown there."""
+All portables move, and there are enough channels for all: each portable is independent. It is in a
+call for h/(h + g) of the time, a call is handed off h/m times, where m is the mean time in a cell,
+and portables are distributed over the cells independently and uniformly."""
 
 import statistics
 
@@ -22,7 +23,8 @@ SEEDS = range(1, 11)
 
 
 def engset(sources, channels, load):
-    """p(0), …, p(c), with h/g = load. Steps of the recursion, since the coefficients are too large."""
+    """p(0), …, p(c), with h/g = load. Uses the recursion, because the coefficients are too
+    large."""
     terms = [1]
     for k in range(1, min(sources, channels) + 1):
         terms.append(terms[-1] * (sources - k + 1) / k * load)
@@ -48,7 +50,7 @@ def check(name, expected, values):
 
 
 def runs_of(*options):
-    """Of each run {column: its values in all cells}."""
+    """For each run {column: its values in all cells}."""
     for seed in SEEDS:
         rows = programs.table_of("cells", "pcs", "--seed", seed, *options)
         yield {name: [float(row[name]) for row in rows] for name in rows[0]}
@@ -71,7 +73,7 @@ def call_mean(run):
     return sum(number * mean for number, mean in calls) / total(run, "completed")
 
 
-# Cells that have nothing to do with each other, so that there is nothing to roll back.
+# Cells that exchange no events, so that there is nothing to roll back.
 APART = ["--moves", "off", "--engine", "sequential"]
 
 for name, sources, channels, call, next_call in [("the default", 25, 10, 180, 360),
@@ -106,7 +108,7 @@ check("all move: channels in use", in_call * portables,
 check("all move: hand-offs of a call", call / move,
       [total(run, "hand_offs_in") / total(run, "connected") for run in runs])
 check("all move: s of a call", call, [call_mean(run) for run in runs])
-# n portables thrown into m cells: the variance of a cell's number is n/m (1 - 1/m).
+# n portables distributed over m cells: the variance of a cell's number is n/m (1 - 1/m).
 check("all move: variance of portables in a cell over their mean", 1,
       [statistics.variance(run["portables"]) / portables for run in runs])
 programs.expect(all(total(run, "blocked", "dropped") == 0 for run in runs),

@@ -1,9 +1,9 @@
-"""--trace: the file is in the Trace Event Format that Perfetto and chrome://tracing read, tells what the
-statistics tell, and stays bounded.
+"""--trace: the file is in the Trace Event Format that Perfetto and chrome://tracing read, agrees
+with the statistics, and has a bounded size.
 
-No viewer runs in a test. So the format's own rules are checked, and those by which
-viewers draw: spans of a thread nest, an outer one stands before what it holds, and nothing has the
-process or thread 0, which Perfetto keeps for the kernel."""
+No viewer runs in this test. It checks the rules of the format, and the rules by which viewers draw:
+spans of a thread nest, an outer span precedes the spans that it contains, and nothing has process
+or thread 0, which Perfetto reserves for the kernel."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from checkpoints import gvt, latest, start, stop
 from programs import MPI_ENVIRONMENT, Programs
 
 programs = Programs()
-# What each kind of event must have (Trace Event Format, Google, 2016): "ph" says which kind it is.
+# Fields that each kind of event must have (Trace Event Format, Google, 2016); "ph" is the kind.
 FIELDS = {"X": {"pid", "tid", "name", "ts", "dur", "args"}, "M": {"pid", "name", "args"},
           "C": {"pid", "name", "ts", "args"}}
 METADATA = {"process_name": "name", "process_labels": "labels", "process_sort_index": "sort_index",
@@ -25,7 +25,7 @@ KINDS = {"execute", "rollback", "mail", "commit", "idle", "GVT cut", "handover",
 
 
 def wrong_with(event):
-    """What the format does not allow, in words, or nothing."""
+    """Describes a violation of the format, or returns None."""
     kind = event.get("ph")
     if kind not in FIELDS:
         return f"unknown ph {kind}"
@@ -44,13 +44,13 @@ def wrong_with(event):
 
 
 def ns(us):
-    """Exact: as text, times have three decimals."""
+    """Exact, because times have three decimals in the text."""
     return round(us * 1000)
 
 
 def badly_nested(spans):
     """Pairs of one thread's spans, in the order of the file, of which the second begins before the
-    first, or begins within an open one and reaches beyond it."""
+    first, or begins within an open span and ends after it."""
     wrong, around = [], []
     for before, span in zip([None, *spans], spans):
         start, end = ns(span["ts"]), ns(span["ts"]) + ns(span["dur"])
@@ -65,10 +65,10 @@ def badly_nested(spans):
 
 
 class Trace:
-    """A file, read and held against the format."""
+    """A file, read and checked against the format."""
 
     def __init__(self, name, file):
-        # No duplicate names within an object; NaN and Infinity are no JSON.
+        # Refuses duplicate names within an object. NaN and Infinity are not JSON.
         def whole(pairs):
             assert len(dict(pairs)) == len(pairs), pairs
             return dict(pairs)
@@ -95,7 +95,7 @@ class Trace:
         self.sums = defaultdict(int)
         for span in self.spans:
             for count, value in span["args"].items():
-                if not isinstance(value, str):  # what event it was of
+                if not isinstance(value, str):  # a text names the event of the span
                     self.sums[span["name"], count] += value
 
 
@@ -105,7 +105,7 @@ def traced(name, *arguments):
     return Trace(name, file), stats, file
 
 
-# --- a run that goes on from another
+# --- a run that continues another run
 
 mpirun = shutil.which("mpirun")
 RANKS = [mpirun, "--oversubscribe", "-np", "2"] if mpirun else []
@@ -117,7 +117,8 @@ def saved_in(name):
 
 
 def piece(folder, *command, number):
-    """One that ends by a signal when it has saved itself further than it was."""
+    """A part of a run, ended by a signal after it has written a later checkpoint than it started
+    from."""
     passed = gvt(programs.work / folder)
     run = start(programs, *command, *saved_in(folder), env=MPI_ENVIRONMENT)
     code, errors = stop(run, programs.work / folder, passed, number)
@@ -125,7 +126,8 @@ def piece(folder, *command, number):
 
 
 def further_than(folder):
-    """On a busy machine, pieces end early in virtual time. The last piece has many spans of its own all the same."""
+    """On a busy machine, parts end early in virtual time. The last part has many spans
+    nevertheless."""
     return gvt(programs.work / folder) + 1000
 
 
@@ -133,7 +135,7 @@ def last_piece(folder, *options):
     trace, stats, file = traced(folder, *PHOLD[1:-1], *options, "--restart", programs.work / folder,
                                 "--until", further_than(folder))
     wanted = {"execute": "executed_events", "rollback": "rolled_back_events", "GVT round": "gvt_rounds"}
-    # Every rank has seen every round.
+    # Every rank has a span for every round.
     spans = [s for s in trace.spans if s["name"] != "GVT round" or s["pid"] == 1]
     counts = {name: (sum(s["args"].get("events", s["args"].get("rounds")) for s in spans if s["name"] == name),
                      stats[counter]) for name, counter in wanted.items()}
@@ -142,7 +144,8 @@ def last_piece(folder, *options):
     return trace, stats
 
 
-# What the first has done after its last checkpoint is done again, and must not be there twice.
+# Work of the first part after its last checkpoint is repeated, and must not appear twice in the
+# trace.
 ENDLESS = ["--until", 1e9, "--trace", programs.work / "pieces.trace"]
 piece("pieces", *PHOLD, *ENDLESS, "--workers", 3, number=signal.SIGKILL)
 if mpirun:
@@ -165,7 +168,7 @@ programs.expect([value for _, value in gvts] == sorted(value for _, value in gvt
                 and gvts[0][0] < begins[1] < gvts[-1][0], "counters tell of all pieces")
 
 piece("untraced", *PHOLD, "--until", 1e9, number=signal.SIGTERM)
-before_us = round(1e6 * latest(programs.work / "untraced")["wall_seconds"], 3)  # as the trace tells of times
+before_us = round(1e6 * latest(programs.work / "untraced")["wall_seconds"], 3)  # unit of the trace
 trace, stats, _ = traced("gone on", *PHOLD[1:-1], "--restart", programs.work / "untraced",
                          "--until", further_than("untraced"))
 programs.expect(before_us <= min(span["ts"] for span in trace.spans),
@@ -174,7 +177,8 @@ notice = "--trace: the run was saved without a trace, so the trace begins at "
 programs.expect(any(text.startswith(notice) for text in stats["notices"]),
                 f"where there are none of that, this is said: {stats['notices']}")
 
-# --- one rank, with rebinding ----------------------------------------------------------------------
+# --- one rank, with rebinding
+# ----------------------------------------------------------------------
 
 trace, stats, _ = traced("three workers", "--lps", 512, "--until", 300, "--remote", 0.5, "--workers", 3,
                          "--window", "off", "--rebind", 0.02, "--check-rebind", 0.3)
@@ -196,7 +200,7 @@ wall = stats["wall_seconds"] * 1e6
 programs.expect(all(span["ts"] + span["dur"] <= wall + 1e6 for span in trace.spans),
                 "spans lie within the run")
 
-# Workers go on executing while a round is under way: nobody waits in it.
+# Workers continue to execute during a round: no worker waits in it.
 rounds = [s for s in trace.spans if s["name"] == "GVT round"]
 executes = sorted((s["ts"], s["ts"] + s["dur"]) for s in trace.spans if s["name"] == "execute")
 busy = sum(any(start < r["ts"] + r["dur"] and end > r["ts"] for start, end in executes)
@@ -204,10 +208,11 @@ busy = sum(any(start < r["ts"] + r["dur"] and end > r["ts"] for start, end in ex
 programs.expect(busy > 0.8 * len(rounds[:200]),
                 f"in {busy} of {len(rounds[:200])} rounds some worker executes events")
 
-# --- more than a track holds -----------------------------------------------------------------------
+# --- more than a track holds
+# -----------------------------------------------------------------------
 
 SPANS_MAX = 1 << 18
-# Every event is taken back once: spans enough, whatever the machine.
+# Every event is rolled back once: this creates enough spans on any machine.
 trace, stats, file = traced("long", "--lps", 1024, "--until", 800, "--workers", 2, "--check-rollback", 1)
 gaps = {(s["pid"], s["tid"]): s for s in trace.spans if s["name"] == "left out"}
 programs.expect(gaps != {}, "a busy run has more spans than a track holds, and the gap is a span")
@@ -227,7 +232,8 @@ programs.expect(len(course) > min(5, stats["wall_seconds"] / 0.2)
                 and max(course) > 0.5 * stats["wall_seconds"] * 1e6,
                 f"{len(course)} samples of counters tell of the whole run")
 
-# --- the network -----------------------------------------------------------------------------------
+# --- the network
+# -----------------------------------------------------------------------------------
 
 for name, options in [("two ranks", []), ("two ranks, net thread", ["--net-thread", "on"])]:
     if not mpirun:

@@ -1,5 +1,6 @@
-"""The command of a series of runs: its options, its folder of results, its exit codes. What a series
-runs, records and reports is in a folder of its own in jobs/, with its figures in plots.py: plot_all()."""
+"""The command of a series of runs: its options, results folder and exit codes. Each series has a
+folder in jobs/, which defines what is run, recorded and reported. plots.plot_all() in that folder
+draws the figures."""
 
 import argparse
 import dataclasses
@@ -17,28 +18,29 @@ from lib.series.records import Records, load_plan, save_plan, write_atomically
 from lib.series.runner import DigestConflict, Interrupted, raise_on_signals, run_all
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
-# Runs on something else than this are not runs of one series.
+# Runs that differ in one of these facts must not be in one series.
 SAME_MACHINE = ("cpu", "cores", "nodes", "kernel", "commit")
 
 
 class Refused(Exception):
-    """A wrong option, said in one line."""
+    """A wrong option; the text is one line."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """What makes a series this one."""
+    """The properties in which series differ."""
 
     name: str  # ./jobs/run NAME
     program: str
     plan: type
     new_plan: typing.Callable  # options, machine -> plan
-    columns: list  # of runs.csv, beside those that all series have
+    columns: list  # of runs.csv, in addition to COMMON_COLUMNS
     run_once: typing.Callable  # program, plan, variant, run, on_tick -> row, message
     warnings: typing.Callable  # plan, records -> sentences
-    results: typing.Callable  # plan, records -> what summary.json has beside what all series have
+    results: typing.Callable  # plan, records -> content of summary.json that only this series has
     page: typing.Callable  # summary -> text of summary.md
-    # Series.name, folder of programs: what a run needs beside the program, once no option is wrong. Raises ProgramFailed.
+    # Called with Series.name and the folder of programs when all options are correct. Provides the
+    # other requirements of the runs, or raises ProgramFailed.
     prepare: typing.Callable = lambda name, programs: None
 
 
@@ -55,12 +57,13 @@ def number_in(least, what, kind=float):
 
 
 def folder_name(name):
-    """Of ./jobs/run NAME, which may have an option in it."""
+    """The name of a series, which may contain an option, as part of a file name."""
     return name.replace(" --", "-")
 
 
 def parser_of(name, description, program, runs="5; --quick 2", codes=""):
-    """The options that all series have; `runs`: as many there are without --runs; `codes`: more exit codes."""
+    """A parser with the options that all series have. `runs`: the help text for the default of
+    --runs; `codes`: additional exit codes."""
     parser = Parser(
         name, description=f"{description}: runs.csv, figures and a page in results/{folder_name(name)}-<date>.",
         epilog="Exit codes: 0 done; 1 two runs had different digests, or a run failed; 2 wrong "
@@ -122,7 +125,7 @@ def write_results(series, folder, plan, records):
                "warnings": series.warnings(plan, records),
                "digests": {row["workload"]: row["digest"] for row in records.good()},
                **series.results(plan, records)}
-    # matplotlib is slow to load and not needed for anything else.
+    # Imported here, because matplotlib is slow to load and only the figures need it.
     importlib.import_module("plots").plot_all(folder, summary)
     write_atomically(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
     write_atomically(folder / "summary.md", series.page(summary))
@@ -160,7 +163,7 @@ def run_series(series, options):
 
 
 def main(read):
-    """The exit code. read: a command line -> a series, and options."""
+    """Runs a series and returns the exit code. read: command line -> (series, options)."""
     raise_on_signals()
     try:
         return run_series(*read(sys.argv[1:]))

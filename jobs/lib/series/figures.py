@@ -1,5 +1,5 @@
-"""The figures of a series, each as SVG and PNG. Under every figure stands the machine that it comes
-from, and what a reader must know before believing it."""
+"""The figures of a series, each as SVG and PNG. The text below each figure contains the machine and
+the warnings of the series."""
 
 import textwrap
 
@@ -28,6 +28,6 @@ def save(figure, folder, name, summary):
 
 
 def errors_of(values):
-    """From each median down to the least and up to the most, as matplotlib wants them."""
+    """The distances from each median to the minimum and to the maximum, in matplotlib's format."""
     return [[value["median"] - value["min"] for value in values],
             [value["max"] - value["median"] for value in values]]

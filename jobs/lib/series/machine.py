@@ -1,4 +1,4 @@
-"""Which machine this is: what a reader of a figure must know about where it came from."""
+"""Facts about this machine that a reader of a figure needs."""
 
 import json
 import os
@@ -38,8 +38,8 @@ def last_line(errors):
 
 
 def engine_facts(program):
-    """What the engine itself says in a run of one unit of virtual time: workers (one a core that it
-    may use), the nodes that they are on, and its commit."""
+    """Facts that the engine reports in a run of one unit of virtual time: the number of workers
+    (one per core that it may use), the number of their nodes, and the commit."""
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         stats = Path(folder) / "stats.json"
         done = subprocess.run([program, "--until", "1", "--quiet", "--stats", stats], text=True,

@@ -1,4 +1,4 @@
-"""What summary.md, the page about a series, is written with."""
+"""Helpers that format summary.md, the page about a series."""
 
 
 def shown(value, form="{:.2f}"):

@@ -1,13 +1,13 @@
-"""The folder of a series: plan.json, and runs.csv with one row a run, written as soon as the run is
-over. Whatever interrupts a series, at most the run under way is lost."""
+"""The folder of a series: plan.json, and runs.csv with one row per run, which is written when the
+run ends. An interruption of the series loses at most the run that is being made."""
 
 import csv
 import dataclasses
 import json
 import os
 
-# Every series has these columns, and its own besides. A variant's key is its workload and its name;
-# all runs of a workload have one digest.
+# All series have these columns; each series adds its own. The key of a variant is (workload, name).
+# All runs of a workload have the same digest.
 COMMON_COLUMNS = ["workload", "variant", "run", "until", "seed", "workers", "exit_code",
                   "wall_seconds", "run_seconds", "committed_events", "efficiency", "rollbacks",
                   "load_before", "ended", "digest"]
@@ -24,7 +24,7 @@ def save_plan(folder, plan):
 
 
 def load_plan(folder, kind, series):
-    """A plan of this kind. Raises ValueError where there is none of this version."""
+    """The plan of type `kind` in `folder`. Raises ValueError if there is none of this version."""
     try:
         return kind(**json.loads((folder / "plan.json").read_text()))
     except (OSError, TypeError, ValueError) as error:
@@ -32,14 +32,15 @@ def load_plan(folder, kind, series):
 
 
 class Records:
-    """The rows of runs.csv; the last row for a variant and run number counts."""
+    """The rows of runs.csv. If several rows have the same variant and run number, the last one is
+    valid."""
 
     def __init__(self, folder, own_columns):
         self._path = folder / "runs.csv"
         self._columns = COMMON_COLUMNS + own_columns
         self._rows = {}
         lines = self._path.read_text().splitlines(keepends=True) if self._path.exists() else []
-        # A row is whole if its line is: the machine may have died while writing the last one.
+        # The last line may be incomplete, because the machine failed while it was written.
         whole = [line for line in lines if line.endswith("\n")]
         if not whole:
             whole = [",".join(self._columns) + "\n"]
@@ -67,21 +68,21 @@ class Records:
         return [row for row in self.rows() if row["exit_code"] == "0"]
 
     def has(self, variant, run):
-        """A run that failed is not there: it is tried again."""
+        """Whether the run was made and did not fail. A failed run is made again."""
         row = self._rows.get((*variant.key, run))
         return row is not None and row["exit_code"] == "0"
 
     def of(self, variant, column="wall_seconds"):
-        """Run number -> value, of the good runs of a variant."""
+        """{run number: value} of the good runs of a variant."""
         return {int(row["run"]): float(row[column]) for row in self.good()
                 if (row["workload"], row["variant"]) == variant.key and row[column] != ""}
 
     def missing(self, plan):
-        """(run number, variant), of all that the plan still lacks."""
+        """(run number, variant) of each run that remains to be made."""
         return [(run, variant) for run, variant in plan.schedule() if not self.has(variant, run)]
 
     def digest_conflict(self):
-        """A line that names the first two runs of one workload with different digests, or None."""
+        """A line that names two runs of one workload with different digests, or None."""
         first = {}
         for row in self.good():
             known = first.setdefault(row["workload"], row)

@@ -1,4 +1,4 @@
-"""Runs what a plan still lacks, one run at a time, and says how long it will take."""
+"""Makes the remaining runs of a plan, one at a time, and shows the remaining time."""
 
 import contextlib
 import datetime
@@ -36,8 +36,8 @@ def raise_on_signals():
 
 
 class Eta:
-    """How long runs take, from those that are over: of the same variant if there are any, else of
-    the same workload, else of all."""
+    """Estimates the remaining time from the completed runs of the same variant, or, if there are
+    none, of the same workload, or of all workloads."""
 
     def __init__(self, records):
         self._seconds = {}
@@ -49,7 +49,7 @@ class Eta:
             self._seconds.setdefault(name, []).append(seconds)
 
     def text(self, keys):
-        """For runs of these variants; empty as long as nothing is known."""
+        """The estimated time for runs with these keys; empty if no run is completed yet."""
         if None not in self._seconds:
             return ""
         known = (next(name for name in (key, key[0], None) if name in self._seconds)
@@ -59,7 +59,8 @@ class Eta:
 
 
 class Progress:
-    """One live line on a terminal; elsewhere one line for each run that is over."""
+    """Shows one line on a terminal and updates it. Without a terminal, prints one line for each
+    completed run."""
 
     def __init__(self):
         self._live = sys.stderr.isatty()
@@ -77,8 +78,8 @@ class Progress:
 
 
 class Outcome:
-    """What programs that belong together have come to. code and message: of the first that failed, or
-    0; stats: of each, {} where it failed."""
+    """The result of programs that belong together. code and message: of the first program that
+    failed, else 0 and ""; stats: one entry per program, {} if it failed."""
 
     def __init__(self, results, seconds, load_before):
         self.stats = [stats for _, _, stats in results]
@@ -89,7 +90,8 @@ class Outcome:
 
 
 class Running:
-    """A program in a session of its own, so that a Ctrl-C meets only us, and we stop it."""
+    """A program in its own session. So Ctrl-C reaches only this process, which then stops the
+    program."""
 
     def __init__(self, command, stats_file):
         self._errors = tempfile.TemporaryFile(mode="w+")
@@ -99,7 +101,7 @@ class Running:
                                          stderr=self._errors, start_new_session=True)
 
     def wait(self, seconds):
-        """Whether it is over."""
+        """Waits up to `seconds`. Returns whether the program has ended."""
         try:
             self._program.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -113,7 +115,7 @@ class Running:
             self._program.wait()
 
     def result(self):
-        """(exit code, standard error, statistics). Requires: it is over."""
+        """(exit code, stderr, statistics). Requires: the program has ended."""
         code = self._program.returncode
         self._errors.seek(0)
         with self._errors:
@@ -122,8 +124,9 @@ class Running:
 
 
 def run_programs(commands, on_tick, at_once=1, folder=None):
-    """Their Outcome; `at_once` of them run at a time. `folder`: for their statistics, if one of ours will not do.
-    Raises ProgramFailed if one refuses its options, as it would every time."""
+    """Runs the commands, `at_once` of them at a time, and returns their Outcome. `folder`: for
+    their statistics (default: a temporary folder). Raises ProgramFailed if a program rejects its
+    options, because it would do so in each run."""
     start, load = monotonic(), os.getloadavg()[0]
     waiting, running, results = list(enumerate(commands)), {}, {}
     with contextlib.nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
@@ -147,8 +150,8 @@ def run_programs(commands, on_tick, at_once=1, folder=None):
 
 
 def rounds(variants, runs, seed):
-    """(run number, variant): round after round of all variants, each in an order of its own, so that a machine that
-    gets slower or hotter does not favour one."""
+    """(run number, variant) of rounds that contain all variants. Each round has a different random
+    order, so that a machine that becomes slower or hotter does not favor a variant."""
     for run in range(1, runs + 1):
         order = list(variants)
         random.Random(f"{seed}/{run}").shuffle(order)
@@ -156,7 +159,7 @@ def rounds(variants, runs, seed):
 
 
 def common_row(plan, variant, run, outcome, workers, until):
-    """The columns that every series has; times and counts are those of the last program."""
+    """The values of COMMON_COLUMNS. Times and counts are those of the last program."""
     stats = outcome.stats[-1]
     return {"workload": variant.key[0], "variant": variant.key[1], "run": run, "until": until,
             "seed": plan.seed, "workers": workers, "exit_code": outcome.code,
@@ -167,9 +170,9 @@ def common_row(plan, variant, run, outcome, workers, until):
 
 
 def run_all(plan, records, run_once):
-    """Ensures: every run of the plan is in `records`, but for failed ones, which are told and left.
-    run_once(variant, run, on_tick) gives the row for runs.csv, and a message if the run failed.
-    Raises DigestConflict as soon as two runs of a workload differ."""
+    """Makes the remaining runs of the plan and adds them to `records`. A failed run is reported and
+    recorded as failed. run_once(variant, run, on_tick) returns the row for runs.csv, and a message
+    if the run failed. Raises DigestConflict when two runs of a workload have different digests."""
     runs = len(list(plan.schedule()))
     missing = records.missing(plan)
     done = runs - len(missing)

@@ -1,11 +1,11 @@
-"""What the runs of a series come to: medians, spreads, speed-ups, and what a reader must know before
-believing them."""
+"""Results that are computed from the runs of a series: medians, spreads, speed-ups, and warnings
+for the reader."""
 
 import statistics
 
 
 def spread(values):
-    """Median, least and most; None where there is nothing."""
+    """Median, minimum, maximum and number of the values; None if there are no values."""
     values = list(values)
     if not values:
         return None
@@ -14,8 +14,8 @@ def spread(values):
 
 
 def ratio(records, before, after, column):
-    """Of `before` over `after`, from runs of the same round: what slows the machine down for a
-    while slows both."""
+    """The spread of before / after over pairs of runs of the same round, because a temporary
+    slowdown of the machine affects both runs of a round."""
     slow, fast = records.of(before, column), records.of(after, column)
     return spread(slow[run] / fast[run] for run in sorted(slow.keys() & fast.keys()))
 
@@ -25,7 +25,7 @@ def speed_up(records, before, after):
 
 
 def warnings_about_runs(plan, records):
-    """One sentence each."""
+    """Warnings of one sentence each."""
     found = []
     missing = len(records.missing(plan))
     if missing:

@@ -1,12 +1,14 @@
-// The model of a machine's caches and TLBs: sets with least-recently-used replacement, filled on every
-// miss, for loads and stores alike. What counts is what the last level does not have: an access to memory.
+// The model of a machine's caches and TLBs: sets with least-recently-used replacement, which are
+// filled on every miss, by loads and by stores. An access that misses in the last level is an
+// access to memory.
 //
-// A core's write makes the copies of others worthless. Each line of memory has a stamp: who wrote it last,
-// and how often copies became worthless; a copy is good if that is as it was, or if one of its own cache's
-// cores wrote last. So nobody goes through the caches of others.
+// A store invalidates the copies in the caches of other cores. Each line of memory has a stamp: the
+// CPU that wrote the line last, and the number of invalidations. A copy in a cache is valid if this
+// number has not changed, or if a CPU of the same cache wrote the line last. So a store does not
+// search the caches of other cores.
 //
-// Left out: fetching ahead, write-back traffic, instruction fetches, accesses by the kernel, exclusive or
-// inclusive levels (each is filled by itself).
+// Not modeled: prefetching, write-back traffic, instruction fetches, accesses by the kernel,
+// exclusive or inclusive levels (each level is filled independently).
 #pragma once
 
 #include <algorithm>
@@ -18,8 +20,8 @@
 
 namespace nw::meter {
 
-// Of a line: how often copies of it had become worthless before this access, and with it, and the CPU that had
-// written it before.
+// The state of a line at an access: the number of invalidations before and after the access, and
+// the CPU that wrote the line last before the access.
 struct Stamp {
     static constexpr unsigned nobody = ~0u;
 
@@ -49,7 +51,8 @@ class Stamps {
     }
 
   private:
-    // The writer's CPU + 1, whether another has read it since, a count.
+    // A word: the last writer's CPU + 1 (0: none), whether another CPU has read the line since, and
+    // the number of invalidations.
     static constexpr std::uint32_t cpu_mask = 0x7f, read_bit = 0x80;
     static constexpr unsigned count_shift = 8;
     std::vector<std::atomic<std::uint32_t>> words_;
@@ -57,18 +60,19 @@ class Stamps {
 
 struct Shape {
     unsigned line_shift = 6;
-    std::uint64_t sets = 0;  // 0: there is no such cache
+    std::uint64_t sets = 0;  // 0: the machine has no such cache
     unsigned ways = 0;
 };
 
-// Keys with stamps; those of a set stand in the order of their last use.
+// Keys with stamps. The entries of a set are in the order of their last use.
 class Sets {
   public:
     explicit Sets(Shape shape) : shape_(shape), entries_(shape.sets * shape.ways) {}
 
     const Shape& shape() const { return shape_; }
 
-    // Whether `key` was there, with a stamp for which is_good; it is there now, with the new stamp.
+    // Returns whether `key` was present with a stamp that is_good accepts. Stores `key` with the
+    // new stamp.
     template <class IsGood>
     bool look_up(std::uint64_t index, std::uint64_t key, std::uint32_t stamp, IsGood&& is_good) {
         Entry* const set = entries_.data() + index % shape_.sets * shape_.ways;
@@ -89,24 +93,25 @@ class Sets {
 
   private:
     struct Entry {
-        std::uint64_t key = 0;  // + 1; 0: nothing
+        std::uint64_t key = 0;  // the key + 1; 0: empty
         std::uint32_t stamp = 0;
     };
     Shape shape_;
     std::vector<Entry> entries_;
 };
 
-// One cache, of one core or of several.
+// One cache, of one core or of several cores.
 class Cache {
   public:
-    // is_asked: by CPUs that are not its own, too.
+    // is_asked: CPUs that are not in `cpus` also call holds().
     Cache(Shape shape, std::vector<bool> cpus, bool is_asked)
         : sets_(shape),
           cpus_(std::move(cpus)),
           is_locked_(is_asked || std::count(cpus_.begin(), cpus_.end(), true) > 1) {}
 
-    // Whether a good copy was there; there is one now. What is written was good before, if nobody else had written
-    // since it was read. The writer's own is good: had anybody written in between, it would not be the writer.
+    // Returns whether a valid copy was present; afterwards there is one. The stamp's number before
+    // the access decides, so the first store after a read is a hit if no other CPU has written
+    // since. A copy of the last writer is valid: no other CPU can have written after it.
     bool look_up(std::uint64_t index_address, std::uint64_t address, Stamp stamp) {
         std::unique_lock lock(mutex_, std::defer_lock);
         if (is_locked_) lock.lock();
@@ -116,8 +121,8 @@ class Cache {
                 return was == stamp.before || (stamp.writer < cpus_.size() && cpus_[stamp.writer]);
             });
     }
-    // Whether there is a copy, good or not. For others than its cores, so it is asked of the last level, whose
-    // copies are the oldest.
+    // Whether there is a copy, valid or not. Called by CPUs of other nodes for the last level,
+    // which keeps copies longest.
     bool holds(std::uint64_t address) {
         const std::lock_guard lock(mutex_);
         const std::uint64_t line = address >> sets_.shape().line_shift;
@@ -132,10 +137,11 @@ class Cache {
     std::mutex mutex_;
 };
 
-// Of one core: two levels, each with an array for small pages and one for huge ones, or one for both.
+// One of the two levels of a core's TLB: an array for small pages and an array for huge pages, or
+// one array for both.
 struct TlbShape {
-    Shape small, huge;     // of no sets: there is none
-    bool unified = false;  // huge pages are in the array of the small ones
+    Shape small, huge;     // no sets: the level has no such array
+    bool unified = false;  // huge pages are in the array for small pages
 };
 struct TlbMisses {
     bool first = false, walk = false;  // walk: no level had the page

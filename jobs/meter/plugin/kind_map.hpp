@@ -1,6 +1,7 @@
-// What each cache line of a program's address space is for, as the program has said: a byte a line, in
-// leaves of 8 MiB that are made where something was said. Thread: any; who writes knows that it is alone
-// with these lines.
+// The kind of memory of each cache line in a program's address space, as marked by the program: one
+// byte per line, in leaves for 8 MiB that are allocated at the first mark.
+//
+// Thread: any. Requires: during set(), no other thread calls set() or at() for these lines.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ class KindMap {
         return leaf == nullptr ? MeterKind::other : (*leaf)[address % leaf_bytes / line_bytes];
     }
 
-    // Requires: below 2^47.
+    // Requires: address < 2^47.
     void set(std::uint64_t address, std::uint64_t bytes, MeterKind kind) {
         const std::uint64_t end = std::min(address + bytes, std::uint64_t{1} << 47);
         while (address < end) {
@@ -46,7 +47,7 @@ class KindMap {
     static std::size_t index(std::uint64_t address, unsigned shift) {
         return address >> shift & 4095;
     }
-    // Kept until the end of the process.
+    // Returns the table or leaf of the slot; allocates it if the slot is empty. It is never freed.
     template <class T>
     static T& made(std::atomic<T*>& slot) {
         T* there = slot.load(std::memory_order_acquire);

@@ -1,13 +1,21 @@
-// The meter's plug-in for QEMU: counts the accesses of all programs in a guest by (phase, kind of memory,
-// CPU, node of the page, load or store), and what misses the caches and TLBs of a model, by periods of the
-// event loop if that is wanted.
+// The meter's plug-in for QEMU. It counts the accesses of all programs in a guest by (phase, kind
+// of memory, CPU, node of the page, load or store), and their misses in a model of caches and TLBs;
+// on request, for each period of the event loop.
 //
-// Arguments, from jobs/meter: out=FILE; period=MILLISECONDS; cpus=N:N:… the node of each CPU; memory=BYTES:… of each node;
-// l1, l2, l3=LINE_SHIFT:SETS:WAYS:SHARE, where SHARE is of how many neighbours in a node it is, 0 of all;
-// tlb1, tlb2=SETS:WAYS:SETS:WAYS:UNIFIED for small and huge pages. FILE gets a line for each figure.
+// Arguments, from jobs/meter:
 //
-// Thread: callbacks run in the thread that emulates the CPU, which has all its counts to itself
-// (accel=tcg,thread=multi; with one thread for all CPUs, QEMU names wrong ones).
+//   out=FILE             a line for each figure is written to FILE
+//   period=MILLISECONDS  length of a period of the event loop
+//   cpus=N:N:…           the node of each CPU
+//   memory=BYTES:…       the memory of each node
+//   l1, l2, l3=LINE_SHIFT:SETS:WAYS:SHARE
+//                        SHARE: number of CPUs of a node that share the cache; 0: all
+//   tlb1, tlb2=SETS:WAYS:SETS:WAYS:UNIFIED
+//                        for small and huge pages
+//
+// Thread: the callbacks of a CPU run in the thread that emulates the CPU. Only this thread accesses
+// the counts of the CPU. Requires accel=tcg,thread=multi: with one thread for all CPUs, QEMU passes
+// wrong CPU numbers.
 
 #include <array>
 #include <chrono>
@@ -29,14 +37,15 @@ namespace {
 
 constexpr std::size_t nodes_max = 16, cpus_max = 126, levels = 3;
 constexpr std::uint64_t kernel_half = std::uint64_t{1} << 47;
-// The last one takes all that comes later.
+// The last period also contains everything later.
 constexpr std::uint64_t periods_max = 200;
-// Of a CPU between looks at the clock, so a period begins so late at most: about 10 ms.
+// Number of instructions of a CPU between two reads of the clock. So a period may begin late, by up
+// to about 10 ms.
 constexpr std::uint64_t instructions_a_look = 50'000;
 
 struct Cell {
     std::uint64_t accesses = 0, misses[levels] = {};
-    std::uint64_t passed = 0;  // of what no cache of the CPU has: from another node's
+    std::uint64_t passed = 0;  // misses of all caches that another node's caches supply
 };
 struct Counts {
     Cell cells[meter_phases][meter_kinds][nodes_max][2];
@@ -46,8 +55,8 @@ struct Counts {
     std::uint64_t committed = 0, groups_moved = 0;
 };
 
-// A thread of the program, known by its stack. What runs on a CPU and has said nothing of a stack is the
-// CPU's own thread.
+// A thread of the program, identified by its stack. Programs that have not marked a stack are
+// counted in the Thread of their CPU, Cpu::own.
 struct Thread {
     std::uint64_t stack = 0, stack_end = 0;
     std::uint8_t phase = 0;
@@ -58,26 +67,26 @@ struct Thread {
     bool has(std::uint64_t address) const { return address - stack < stack_end - stack; }
 };
 
-// What an instruction has accessed so far that may access more than QEMU does at once: 8 bytes on QEMU 7, 16 on
-// later ones.
+// The last access of an instruction that may access more bytes than QEMU reports at once (8 bytes
+// in QEMU 7, 16 in later versions), so that QEMU reports the access in parts.
 struct Part {
-    std::uint64_t end = 0;  // 0: nothing
+    std::uint64_t end = 0;  // end address; 0: no access yet
     bool is_store = false;
 };
-// What the plug-in knows of an instruction when its accesses come.
+// The class of an instruction, which on_access() gets with each access.
 enum class Insn : std::uintptr_t { plain, stack_pointer, wide };
 
 struct Cpu {
     unsigned number = 0;
     std::vector<std::unique_ptr<Counts>> periods;
-    Counts* counts = nullptr;  // of the present period
+    Counts* counts = nullptr;  // of the current period
     std::uint64_t instructions_since_look = 0;
     Part part;
     Thread own;
     Thread* thread = &own;
     std::optional<Tlb> tlb;
-    Cache* caches[levels] = {};  // null: there is none
-    Cache* last = nullptr;       // of them
+    Cache* caches[levels] = {};  // null: no such level
+    Cache* last = nullptr;       // the last level
     qemu_plugin_register *rdi = nullptr, *rsi = nullptr;
     GByteArray* bytes = nullptr;
 };
@@ -109,7 +118,7 @@ class Meter {
 
     std::string out_;
     std::vector<unsigned> node_of_cpu_;
-    std::vector<std::uint64_t> memory_end_;  // of each node, in the RAM without its holes
+    std::vector<std::uint64_t> memory_end_;  // of each node, as an offset in the RAM without holes
     Shape shapes_[levels];
     unsigned shares_[levels] = {};
     TlbShape tlb_[2];
@@ -122,8 +131,8 @@ class Meter {
     void note_loop();
 
     std::atomic<bool> counting_{false};
-    std::int64_t period_ns_ = 0;               // 0: all is one
-    std::atomic<std::int64_t> loop_begun_{0};  // by the host's clock; 0: not yet
+    std::int64_t period_ns_ = 0;               // 0: one period for the whole run
+    std::atomic<std::int64_t> loop_begun_{0};  // time of the host's clock; 0: not begun
 };
 Meter* Meter::the_one = nullptr;
 
@@ -193,7 +202,7 @@ bool Meter::configure(int argc, char** argv) {
     return true;
 }
 
-// Neighbours are CPUs of a node whose numbers follow each other.
+// A cache is shared by CPUs of one node with consecutive numbers.
 void Meter::make_caches() {
     for (unsigned number = 0; number < node_of_cpu_.size(); ++number) {
         cpus_.push_back(std::make_unique<Cpu>());
@@ -218,9 +227,9 @@ void Meter::make_caches() {
     }
 }
 
-// Where in the guest's RAM an address is that QEMU calls physical. On a q35 machine RAM above 2 GiB is
-// mapped from 4 GiB on. Before version 2 it is the place in QEMU's own memory, in which nodes follow
-// each other, plus the node's place in the RAM.
+// The offset in the guest's RAM of an address that QEMU calls physical. On a q35 machine, RAM above
+// 2 GiB is mapped from 4 GiB on. In version 1 of the interface the address is the offset in the RAM
+// plus the offset at which the memory of the node begins.
 std::uint64_t Meter::offset_of(std::uint64_t physical) const {
     if (api_version() == 1) {
         std::uint64_t begin = 0;
@@ -259,7 +268,7 @@ void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, 
         if (other != nullptr)
             cpu.thread = other;
         else
-            kind = MeterKind::engine;  // lies on another thread's stack
+            kind = MeterKind::engine;  // is on another thread's stack
     }
     const std::uint8_t phase = cpu.thread->phase;
     const auto k = static_cast<std::size_t>(kind);
@@ -272,14 +281,15 @@ void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, 
     Cell& cell = counts.cells[phase][k][node_of(offset)][is_store];
     cell.accesses += is_first;
 
-    // A mapping of 2 MiB is the only one that leaves these bits as they are, but for one page in 512.
+    // A mapping of 2 MiB keeps these bits of the address. A mapping of 4 KiB keeps them only for
+    // one page in 512.
     const bool is_huge = ((address ^ offset) & ((1 << 21) - (1 << 12))) == 0;
     counts.huge_accesses[phase][k] += is_huge && is_first;
     const TlbMisses missed = cpu.tlb->look_up(address, is_huge);
     counts.tlb_misses[phase][k][0] += missed.first;
     counts.tlb_misses[phase][k][1] += missed.walk;
 
-    // An access that reaches into the next line looks up both, if they are in one page.
+    // An access to two lines uses the caches for both lines if they are in one page.
     bool misses[levels] = {}, passed = false;
     for (std::uint64_t step = 0; step <= last;) {
         const std::uint64_t at = offset + step;
@@ -290,7 +300,7 @@ void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, 
         for (std::size_t level = 0; level < levels && is_missing; ++level) {
             if (cpu.caches[level] == nullptr) continue;
             shift = std::min(shift, cpu.caches[level]->line_shift());
-            // The first level is indexed while the page is being looked up.
+            // The index of the first level is virtual: it is used before the TLB has the page.
             is_missing = !cpu.caches[level]->look_up(level == 0 ? address + step : at, at, stamp);
             misses[level] |= is_missing;
         }
@@ -419,7 +429,7 @@ void Meter::write() const {
     std::remove(out_.c_str());
 }
 
-// --- Callbacks ---------------------------------------------------------------------------------------
+// --- Callbacks ---------------------------------------------------------------------------------
 
 void on_access(unsigned number, qemu_plugin_meminfo_t info, std::uint64_t address, void* insn) {
     Meter& meter = *Meter::the_one;
@@ -457,7 +467,7 @@ void on_mark(unsigned number, void* displacement) {
                          value_of(cpu, cpu.rsi));
 }
 
-// An instruction's first bytes; zeros where it has fewer.
+// The first bytes of an instruction, filled with zeros if it is shorter.
 using Code = std::array<unsigned char, 8>;
 Code code_of(const qemu_plugin_insn* instruction) {
     Code code{};
@@ -472,7 +482,7 @@ Code code_of(const qemu_plugin_insn* instruction) {
     return code;
 }
 
-// The displacement of a mark, or 0: nopl DISPLACEMENT(%rdi,%rsi).
+// The displacement of a mark, nopl DISPLACEMENT(%rdi,%rsi); 0 for other instructions.
 std::uint32_t mark_of(const Code& code) {
     constexpr unsigned char nop[] = {0x0f, 0x1f, 0x84, 0x37};
     std::uint32_t displacement = 0;
@@ -482,14 +492,14 @@ std::uint32_t mark_of(const Code& code) {
     return is_mark ? displacement : 0;
 }
 
-// Of a register, a direct call or a return: they access the stack of the thread that runs, and nothing
-// else.
+// Whether the instruction pushes or pops a register, or is a direct call or a return. These access
+// only the stack of the running thread.
 bool is_push_or_pop(const Code& code) {
     const unsigned char first = (code[0] & 0xf0) == 0x40 ? code[1] : code[0];
     return (first & 0xf0) == 0x50 || first == 0xe8 || first == 0xc3;
 }
 
-// Of SSE or AVX, with registers of 16 or 32 bytes.
+// Whether the instruction is one of SSE or AVX, with registers of 16 or 32 bytes.
 bool is_wide(const Code& code) {
     std::size_t at = 0;
     while (at + 2 < code.size() &&
@@ -548,7 +558,7 @@ extern "C" {
 [[gnu::visibility("default")]] int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*,
                                                        int argc, char** argv) {
     using namespace nw::meter;
-    Meter::the_one = new Meter;  // until QEMU ends
+    Meter::the_one = new Meter;  // never deleted
     if (!Meter::the_one->configure(argc, argv)) return 1;
     qemu_plugin_register_vcpu_init_cb(id, on_cpu);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

@@ -1,13 +1,13 @@
-// What the meter uses of QEMU's interface for plug-ins (docs/devel/tcg-plugins in QEMU's documentation).
-// Its header is in no package of Debian 12, and changed between versions; so it is declared here, as far
-// as it is needed, for all of them:
+// The part of QEMU's plug-in interface that the meter uses (docs/devel/tcg-plugins in QEMU's
+// documentation). QEMU's header is in no package of Debian 12, and it changed between versions.
+// Therefore the declarations are here, for all these versions:
 //
 //   version 1  QEMU 6 to 8    no registers; an instruction's bytes by pointer
-//   version 2  QEMU 9.0       registers, which are read into an array of GLib's
+//   version 2  QEMU 9.0       registers, which are read into an array of GLib
 //   version 3  QEMU 9.1 on    an instruction's bytes are copied
-//   version 6  QEMU 11 on     what describes a register is longer
+//   version 6  QEMU 11 on     the description of a register is longer
 //
-// QEMU reads which version a plug-in wants when the library is loaded.
+// QEMU reads the version that a plug-in requires when it loads the plug-in.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct qemu_plugin_reg_descriptor {
     const char* name;
     const char* feature;
 };
-// Both are GLib's.
+// These two structures are from GLib.
 struct GByteArray {
     std::uint8_t* data;
     unsigned len;
@@ -72,14 +72,15 @@ qemu_plugin_hwaddr* qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t, std::uint64_t)
 bool qemu_plugin_hwaddr_is_io(const qemu_plugin_hwaddr*);
 std::uint64_t qemu_plugin_hwaddr_phys_addr(const qemu_plugin_hwaddr*);
 
-// In later versions only: null in those before.
+// Functions that earlier versions lack; there their addresses are null.
 [[gnu::weak]] GArray* qemu_plugin_get_registers();
-// Returns how many bytes it appends, from version 6 on whether it does: the array says both.
+// Appends the value to the array. Returns the number of bytes, from version 6 on whether it
+// succeeded; callers use the length of the array instead.
 [[gnu::weak]] void qemu_plugin_read_register(qemu_plugin_register*, GByteArray*);
 [[gnu::weak]] unsigned g_array_get_element_size(GArray*);
 [[gnu::weak]] GByteArray* g_byte_array_new();
 [[gnu::weak]] GByteArray* g_byte_array_set_size(GByteArray*, unsigned);
-[[gnu::weak]] void qemu_plugin_register_vcpu_tb_exec_cond_cb();  // a sign of version 3; not called
-// Before version 3 it takes the first argument only and returns a pointer.
+[[gnu::weak]] void qemu_plugin_register_vcpu_tb_exec_cond_cb();  // shows version 3; not called
+// Before version 3 it takes only the first argument and returns a pointer.
 std::size_t qemu_plugin_insn_data(const qemu_plugin_insn*, void*, std::size_t);
 }

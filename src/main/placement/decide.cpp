@@ -21,7 +21,7 @@ constexpr double bytes_max = 1e18;
 
 double rounded(double value, double per_unit) { return std::round(value * per_unit) / per_unit; }
 
-// One object of the file, and where it stands.
+// One object of the file, and its position there for error messages.
 class Case {
   public:
     Case(const json& value, std::string where) : value_(value), where_(std::move(where)) {
@@ -49,7 +49,7 @@ class Case {
         if (!value.is_array() || value.empty()) fail(name, "a nonempty array");
         return value;
     }
-    // Adds the case's nodes to `taken`; none may be in it.
+    // Adds the case's nodes to `taken`. Throws SetupError if a node is already in `taken`.
     std::vector<std::size_t> nodes(const char* name, const BandwidthMatrix& machine,
                                    NodeSet& taken) const {
         std::vector<std::size_t> nodes;

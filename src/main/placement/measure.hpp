@@ -1,12 +1,13 @@
-// `placement measure [FILE]`: measures this machine, prints its tables, and keeps them in FILE, or where
-// runs on this machine find them.
+// `placement measure [FILE]`: measures this machine, prints the tables, and writes them to FILE.
+// Without FILE it writes to the cache file that runs on this machine read.
 #pragma once
 
 #include <string>
 
 namespace nw {
 
-// Returns what to print. Throws SetupError or MachineError of one line.
+// Measures, writes the file, and returns the text to print. An empty `file` means the cache file.
+// Throws SetupError or MachineError with a message of one line.
 std::string measure_and_keep(std::string file);
 
 }  // namespace nw

@@ -1,7 +1,7 @@
-/* The interface that models for ROOT-Sim 2 ("classic") are written against, for models in C: names, types and
- * values are ROOT-Sim's, what stands behind them is numawarp. The model has ProcessEvent() and OnGVT(); main()
- * is ours. docs/rootsim.md says how a model is built with it, where it differs, and what is not covered: a
- * function of those is a compile error where it is called. */
+/* The interface of ROOT-Sim 2 ("classic") for models in C. The names, types and values are those of
+ * ROOT-Sim, and numawarp implements them. The model defines ProcessEvent() and OnGVT(), and
+ * numawarp defines main(). docs/rootsim.md describes how a model is built, the differences, and the
+ * parts that are not covered. A call of a function that is not covered is a compile error. */
 #pragma once
 
 #include <argp.h>
@@ -19,24 +19,24 @@ extern "C" {
 #ifdef INIT
 #undef INIT
 #endif
-/* The type of the event with which an LP begins, at time 0 and with no state. */
+/* The type of the first event of each LP, which is at time 0. The LP has no state yet. */
 #define INIT 0
 
 typedef double simtime_t;
 #define INFTY DBL_MAX
 
-extern unsigned int n_prc_tot; /* LPs in the run: --lp */
+extern unsigned int n_prc_tot; /* number of LPs in the run: --lp */
 
-/* A model may have options of its own. */
+/* The model's options. A model need not define it. */
 __attribute__((weak)) extern struct argp model_argp;
 
-/* In a handler only. The event's time is `timestamp`, to the bit. */
+/* Allowed in handlers only. The event's time is equal to `timestamp` to the bit. */
 extern void (*ScheduleNewEvent)(unsigned int receiver, simtime_t timestamp, unsigned int event_type,
                                 void *event_content, unsigned int event_size);
 extern void SetState(void *new_state);
 
-/* Random numbers: a stream for each LP, which is rolled back with it. The numbers are those that ROOT-Sim
- * draws with the same master seed. */
+/* Random numbers. Each LP has a stream, which is rolled back with the LP. The numbers are those
+ * that ROOT-Sim draws with the same master seed. */
 double Random(void); /* uniform in (0, 1) */
 int RandomRange(int min, int max);
 int RandomRangeNonUniform(int x, int min, int max);
@@ -46,8 +46,9 @@ double Gamma(int ia);
 double Poisson(void);
 int Zipf(double skew, int limit);
 
-/* One topology for all LPs, if the model has topology_settings. Those with a file, with costs or
- * probabilities, and those that change are refused at the beginning of the run. */
+/* The topology of all LPs, if the model defines topology_settings. Topologies from a file,
+ * topologies with costs or probabilities, and topologies that change are refused at the beginning
+ * of the run. */
 enum _topology_geometry_t {
     TOPOLOGY_GEOMETRY_OFFSET = 1000,
     TOPOLOGY_HEXAGON = TOPOLOGY_GEOMETRY_OFFSET,
@@ -77,7 +78,7 @@ __attribute__((weak)) extern struct _topology_settings_t {
     const char *const topology_path;
     const enum _topology_type_t type;
     const enum _topology_geometry_t default_geometry;
-    const unsigned out_of_topology; /* so many of the last LPs are in no region */
+    const unsigned out_of_topology; /* number of last LPs that are not in a region */
     const bool write_enabled;
 } topology_settings;
 
@@ -85,9 +86,10 @@ unsigned int RegionsCount(void);
 unsigned int DirectionsCount(void);
 unsigned int NeighboursCount(unsigned int region);
 unsigned int GetReceiver(unsigned int from, direction_t direction, bool reachable);
-unsigned int FindReceiver(void); /* a neighbour of the running LP, drawn */
-unsigned int FindReceiverToward(unsigned int to); /* the first on a shortest way of the running LP */
-/* The regions of a shortest way, `dest` being the last; returns how many. */
+unsigned int FindReceiver(void); /* a random neighbor of the running LP */
+unsigned int FindReceiverToward(unsigned int to); /* first step of a shortest path to `to` */
+/* Writes the regions of a shortest path to `result`, without `source`; the last region is `dest`.
+ * Returns the number of these regions, or -1 if there is no path. */
 double ComputeMinTour(unsigned int source, unsigned int dest, unsigned int *result);
 
 #define ROOTSIM_NOT_COVERED \
@@ -96,20 +98,21 @@ double ComputeMinTour(unsigned int source, unsigned int dest, unsigned int *resu
 double GetValueTopology(unsigned from, unsigned to) ROOTSIM_NOT_COVERED;
 void SetValueTopology(unsigned from, unsigned to, double value) ROOTSIM_NOT_COVERED;
 
-/* Agents, if the model has abm_settings: each is in a region, where its key is what handlers are given, and visits
- * others by its plan. A model is told of a visit by the event that the plan names, and of an agent that only passes
- * through by traverse_handler. */
+/* Agents, if the model defines abm_settings. Each agent is in a region and visits other regions
+ * according to its plan. Handlers receive the key of the agent. For a visit, the model receives an
+ * event of the type in the plan. For an agent that only passes through, it receives an event of the
+ * type traverse_handler. */
 typedef unsigned long long agent_t;
 
 __attribute__((weak)) extern struct _abm_settings_t {
-    const unsigned neighbour_data_size; /* of what TrackNeighbourInfo() tells the neighbours */
+    const unsigned neighbour_data_size; /* bytes of the data for TrackNeighbourInfo() */
     const unsigned traverse_handler;
     const bool keep_history; /* CountPastVisits(), GetPastVisit() */
 } abm_settings;
 
-int GetNeighbourInfo(direction_t i, unsigned int *region_id, void **data_p); /* -1: none there */
+int GetNeighbourInfo(direction_t i, unsigned int *region_id, void **data_p); /* -1: no neighbor */
 void TrackNeighbourInfo(void *neighbour_data);
-bool IterAgents(agent_t *agent_p); /* false: that was the last one; NULL: begin anew */
+bool IterAgents(agent_t *agent_p); /* false: no more agents; NULL: begin again */
 unsigned CountAgents(void);
 agent_t SpawnAgent(unsigned user_data_size);
 void KillAgent(agent_t agent);
@@ -123,7 +126,7 @@ void AddVisit(agent_t agent, unsigned region, unsigned event_type, unsigned i);
 void RemoveVisit(agent_t agent, unsigned i);
 unsigned CountPastVisits(agent_t agent);
 void GetPastVisit(agent_t agent, unsigned *region_p, unsigned *event_type_p, simtime_t *time_p,
-                  unsigned i); /* 0: the last */
+                  unsigned i); /* 0: the newest */
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,11 @@
-/* The interface that models for ROOT-Sim 3 are written against, for models in C and C++: names, types and
- * values are ROOT-Sim's, what stands behind them is numawarp. docs/rootsim.md says how a model is built
- * with it, and where it differs.
+/* The interface of ROOT-Sim 3 for models in C and C++. The names, types and values are those of
+ * ROOT-Sim, and numawarp implements them. docs/rootsim.md describes how a model is built, and the
+ * differences.
  *
- * ROOT-Sim's own libraries of random numbers and topologies were part of this header before 3.0.0: a
- * program that links numawarp::rootsim_libraries has them here again. Those that came after it, whose random
- * numbers are drawn from streams of the model's own, are <ROOT-Sim/random.h> and <ROOT-Sim/topology.h>. */
+ * Before version 3.0.0, ROOT-Sim's libraries of random numbers and topologies were part of this
+ * header. A program that links numawarp::rootsim_libraries gets them from this header. The
+ * libraries after 3.0.0 draw from streams that the model stores; their headers are
+ * <ROOT-Sim/random.h> and <ROOT-Sim/topology.h>. */
 #pragma once
 
 #include <float.h>
@@ -24,51 +25,52 @@ typedef uint64_t lp_id_t;
 
 #define SIMTIME_MAX DBL_MAX
 
-/* What an LP is told besides the model's own events: at the beginning, with no state yet, and when the
- * run is over. */
+/* Types of the events that an LP receives from the engine: at the beginning, when the LP has no
+ * state, and at the end of the run. */
 enum rootsim_event { LP_INIT = 65534, LP_FINI };
 
-/* One event of LP `me`. It may be executed too early and undone, with all that the LP keeps in memory,
- * whether it is from rs_malloc() or from malloc(). */
+/* Executes one event of LP `me`. The event may be undone later. The rollback then also restores the
+ * LP's memory, whether it is from rs_malloc() or from malloc(). */
 typedef void (*ProcessEvent_t)(lp_id_t me, simtime_t now, unsigned event_type,
                                const void *event_content, unsigned event_size, void *st);
 
-/* Whether this LP would let the run end. The run ends exactly after the event by which the last LP has
- * said so for the first time. */
+/* Returns whether this LP allows the run to end. The run ends exactly after the event with which
+ * the last LP has returned true for the first time. */
 typedef bool (*CanEnd_t)(lp_id_t me, const void *snapshot);
 
 enum log_level { LOG_TRACE, LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_FATAL, LOG_SILENT };
 
 enum synchronization_algorithm { SERIAL = 1, TIME_WARP };
 
-/* What is said to mean nothing is read by nobody: numawarp has options of its own for it. */
+/* Members without effect are not read: numawarp has its own options for these settings. */
 struct simulation_configuration {
     lp_id_t lps;
-    unsigned n_threads;         /* --workers; 0: one a core */
+    unsigned n_threads;         /* --workers; 0: one per core */
     simtime_t termination_time; /* --until; 0: none */
-    unsigned gvt_period;        /* means nothing */
-    enum log_level log_level;   /* LOG_SILENT: --quiet; the others are alike */
-    FILE *logfile;              /* means nothing */
-    const char *stats_file;     /* --stats, with .json behind it; NULL: none */
-    unsigned ckpt_interval;     /* means nothing */
+    unsigned gvt_period;        /* no effect */
+    enum log_level log_level;   /* LOG_SILENT: --quiet; the other levels have no effect */
+    FILE *logfile;              /* no effect */
+    const char *stats_file;     /* --stats, with .json added to the name; NULL: none */
+    unsigned ckpt_interval;     /* no effect */
     uint64_t prng_seed;         /* --prng-seed, of the library of random numbers */
     bool core_binding;          /* --pin */
     bool serial;                /* --engine sequential */
     ProcessEvent_t dispatcher;
     CanEnd_t committed;
-    /* Came after 3.0.0. Where it is not 0, `serial` means nothing. */
+    /* Added after 3.0.0. If it is not 0, `serial` has no effect. */
     enum synchronization_algorithm synchronization;
 };
 
-/* 0, or -1 after a line on standard error. */
+/* Returns 0. If the configuration is wrong, prints a line to standard error and returns -1. */
 extern int RootsimInit(const struct simulation_configuration *conf);
-/* The whole run: the exit code that the program should end with, or -1 without a configuration. */
+/* Executes the whole run. Returns the exit code with which the program should end, or -1 if there
+ * is no configuration. */
 extern int RootsimRun(void);
-/* Ends the run soon, from any thread of the program but not from a handler or CanEnd. Where there is no run,
- * nothing. */
+/* Ends the run soon. Allowed in any thread of the program, but not in a handler or CanEnd. Does
+ * nothing if there is no run. */
 extern void RootsimStop(void);
 
-/* In a handler only. The event's time is `timestamp`, to the bit. */
+/* Allowed in handlers only. The event's time is equal to `timestamp` to the bit. */
 extern void ScheduleNewEvent(lp_id_t receiver, simtime_t timestamp, unsigned event_type,
                              const void *event_content, unsigned event_size);
 extern void SetState(void *new_state);

@@ -1,3 +1,3 @@
-/* Models that include only the declarations of ROSS. */
+/* For models that include only the declarations of ROSS. */
 #pragma once
 #include <ross.h>

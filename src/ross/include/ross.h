@@ -1,7 +1,8 @@
-/* What models written for ROSS (Rensselaer's Optimistic Simulation System, version 8) include. They compile
- * unmodified and run on numawarp's engines: docs/ross.md says what differs and what is not there.
+/* The header for models written for ROSS (Rensselaer's Optimistic Simulation System, version 8), in
+ * C or C++. The models compile without a change and run on numawarp's engines. docs/ross.md
+ * describes the differences and the missing features.
  *
- * C and C++. Names, types and constants are ROSS's; what stands behind them is in src/ross/. */
+ * The names, types and constants are those of ROSS. Their implementation is in src/ross/. */
 #ifndef NUMAWARP_ROSS_H
 #define NUMAWARP_ROSS_H
 
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 #ifndef OMPI_SKIP_MPICXX
-#define OMPI_SKIP_MPICXX 1 /* its C++ cannot stand in an extern "C" */
+#define OMPI_SKIP_MPICXX 1 /* the C++ part of mpi.h does not compile in an extern "C" */
 #endif
 #include <mpi.h>
 
@@ -30,7 +31,7 @@
 extern "C" {
 #endif
 
-/* --- Names and numbers ------------------------------------------------------------------------- */
+/* --- Names and numbers ------------------------------------------------------------------------ */
 
 typedef unsigned long tw_peid;
 typedef tw_peid tw_kpid;
@@ -72,11 +73,11 @@ typedef struct tw_bf {
     unsigned int c24 : 1, c25 : 1, c26 : 1, c27 : 1, c28 : 1, c29 : 1, c30 : 1, c31 : 1;
 } tw_bf;
 
-/* --- Random numbers ---------------------------------------------------------------------------- */
+/* --- Random numbers --------------------------------------------------------------------------- */
 
 typedef int32_t *tw_seed;
 
-/* One stream of CLCG4; Cg is where it stands, Ig where it began. */
+/* One stream of CLCG4. Cg is its current state, and Ig its first state. */
 typedef struct tw_rng_stream {
     unsigned long count;
     int32_t Ig[4];
@@ -86,7 +87,7 @@ typedef struct tw_rng_stream {
     int tw_normal_flipflop;
 } tw_rng_stream;
 
-/* All streams come from one generator: there is nothing in it. */
+/* The generator of all streams. It has no state. */
 typedef struct tw_rng {
     int nothing;
 } tw_rng;
@@ -115,7 +116,7 @@ double tw_rand_lognormal(tw_rng_stream *g, double mean, double sd, unsigned int 
 long tw_rand_poisson(tw_rng_stream *g, double Lambda);
 double tw_rand_weibull(tw_rng_stream *g, double mean, double shape);
 
-/* --- LPs, and what they run on ----------------------------------------------------------------- */
+/* --- LPs, KPs and PEs ------------------------------------------------------------------------- */
 
 typedef struct tw_lptype tw_lptype;
 typedef struct tw_event tw_event;
@@ -144,27 +145,28 @@ struct tw_lptype {
     revent_f revent;
     commit_f commit;
     final_f final;
-    map_f map; /* never called: an LP is where tw_lp_onpe() puts it */
+    map_f map; /* never called: tw_lp_onpe() decides where an LP is */
     size_t state_sz;
 };
 
 struct tw_lp {
-    tw_lpid id;  /* its place in g_tw_lp */
-    tw_lpid gid; /* its number among all */
+    tw_lpid id;  /* index in g_tw_lp */
+    tw_lpid gid; /* number among the LPs of all ranks */
     tw_pe *pe;
     tw_kp *kp;
     void *cur_state;
     tw_lptype *type;
     tw_rng_stream *rng;
-    struct st_model_types *model_types; /* the model's to set, and looked at by nobody */
+    struct st_model_types *model_types; /* the model may set it; numawarp does not read it */
 };
 
-/* ROSS's inside, which libraries name in parts that a run may do without (CODES, for its surrogates). Nothing stands
- * behind it: the compiler warns where it is named, and what is called ends the run with one line. */
+/* Marks internal names of ROSS. Libraries use such names in parts that most runs do not need (CODES
+ * uses them for its surrogates). They have no function here: the compiler warns about each use, and
+ * a call ends the run with one line. */
 #define NUMAWARP_ROSS_INSIDE \
     __attribute__((deprecated("numawarp does not implement this name: docs/ross.md")))
 
-/* When an event is. In ROSS numbers for ties are beside it. */
+/* The time of an event. In ROSS this structure also has numbers that order simultaneous events. */
 typedef struct tw_event_sig {
     tw_stime recv_ts;
 } tw_event_sig;
@@ -173,13 +175,13 @@ struct tw_kp {
     tw_kpid id;
     tw_pe *pe;
     int lp_count;
-    NUMAWARP_ROSS_INSIDE tw_stime last_time; /* not a number */
+    NUMAWARP_ROSS_INSIDE tw_stime last_time; /* always NaN */
 };
 
 struct tw_pe {
     tw_peid id;
     tw_rng *rng;
-    tw_stime GVT; /* as far as this rank knows it; it rises with Time Warp only */
+    tw_stime GVT; /* the last value that this rank has received; increases with Time Warp only */
     tw_event_sig GVT_sig;
     NUMAWARP_ROSS_INSIDE struct tw_pq *pq;
     NUMAWARP_ROSS_INSIDE void *hash_t;
@@ -201,7 +203,7 @@ struct tw_event {
     tw_lpid dest_lpid;
     tw_stime recv_ts;
     tw_stime offset_ts;
-    unsigned numawarp_ahead; /* how far its priority is before that of an event without one */
+    unsigned numawarp_ahead; /* (1 - priority) * 10000; 0 for an event without a priority */
 };
 
 extern tw_synch g_tw_synchronization_protocol;
@@ -226,7 +228,7 @@ extern size_t g_tw_msg_sz;
 extern tw_peid g_tw_mynode;
 extern tw_peid g_tw_masternode;
 
-/* Read and written by models, without effect here. */
+/* Models may read and write these variables. They have no effect. */
 extern unsigned int g_tw_npe; /* always 1 */
 extern unsigned int g_tw_mblock;
 extern unsigned int g_tw_gvt_interval;
@@ -236,12 +238,12 @@ extern unsigned int g_tw_memory_nqueues;
 extern unsigned long long g_tw_max_opt_lookahead;
 extern unsigned long long g_tw_clock_rate;
 
-/* What functions below need of the handler that this thread is in. */
+/* Data about the handler that this thread executes, for the inline functions below. */
 typedef struct numawarp_ross_call {
     tw_stime now;
-    uintptr_t next; /* where the next event is made; UINTPTR_MAX: outside of handlers that make events */
-    uintptr_t end;  /* of what is ready for events */
-    size_t stride;  /* from one to the next */
+    uintptr_t next; /* address of the next event; UINTPTR_MAX: this handler may not create events */
+    uintptr_t end;  /* address at which the memory that is ready for events ends */
+    size_t stride;  /* bytes from one event to the next */
     size_t before;  /* bytes of a message before its last word */
     uint64_t last;  /* the last word of an empty message */
 } numawarp_ross_call;
@@ -273,12 +275,12 @@ static inline tw_stime tw_now(tw_lp const *lp) {
     return numawarp_ross_this_call->now;
 }
 
-/* --- Events ------------------------------------------------------------------------------------ */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 void tw_event_send(tw_event *event);
 static inline void *tw_event_data(tw_event *event) { return event + 1; }
 
-/* Ends the handler, or makes room for an event. */
+/* Makes memory for one more event ready. Refuses the call if the handler may not create events. */
 void numawarp_ross_make_room(void);
 static inline tw_event *tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp *sender) {
     numawarp_ross_call *const call = numawarp_ross_this_call;
@@ -296,14 +298,15 @@ static inline tw_event *tw_event_new(tw_lpid dest_gid, tw_stime offset_ts, tw_lp
     return event;
 }
 
-/* At one time events of a smaller priority come first, but none before its cause. From 0 to 1, in steps of 0.0001;
- * tw_event_new() makes events of priority 1. */
+/* Creates an event with a priority from 0 to 1, in steps of 0.0001. Of events at the same time,
+ * those with smaller priorities come first, but no event comes before its cause. Events of
+ * tw_event_new() have priority 1. */
 tw_event *tw_event_new_user_prio(tw_lpid dest_gid, tw_stime offset_ts, tw_lp *sender, tw_stime prio);
 
-/* --- ROSS's inside: see NUMAWARP_ROSS_INSIDE ----------------------------------------------------- */
+/* --- Internal names of ROSS: see NUMAWARP_ROSS_INSIDE ----------------------------------------- */
 
 typedef struct tw_pq tw_pq;
-extern unsigned int g_tw_gvt_done; /* values of GVT that this rank has come to know */
+extern unsigned int g_tw_gvt_done; /* number of GVT values that this rank has received */
 extern void (*g_tw_gvt_hook)(tw_pe *pe, bool past_end_time);
 NUMAWARP_ROSS_INSIDE void tw_trigger_gvt_hook_at(tw_stime time);
 NUMAWARP_ROSS_INSIDE void tw_trigger_gvt_hook_every(int num_gvt_calls);
@@ -317,15 +320,16 @@ NUMAWARP_ROSS_INSIDE tw_event *tw_hash_remove(void *hash, tw_event *event, tw_pe
 NUMAWARP_ROSS_INSIDE void tw_event_free(tw_pe *pe, tw_event *event);
 NUMAWARP_ROSS_INSIDE void tw_scheduler_rollback_and_cancel_events_pe(tw_pe *pe);
 
-/* --- A reverse handler by differences ------------------------------------------------------------
- * An event handler calls tw_snapshot() first and tw_snapshot_delta() last, which gives the bytes of what is kept;
- * the reverse handler's tw_snapshot_restore() brings the state back. */
+/* --- Reverse handlers with differences -----------------------------------------------------------
+ * An event handler calls tw_snapshot() first and tw_snapshot_delta() last. tw_snapshot_delta()
+ * keeps the old values of the changed bytes, and returns the size of the kept data. The reverse
+ * handler calls tw_snapshot_restore(), which restores the state. */
 
 void tw_snapshot(tw_lp *lp, size_t state_sz);
 long tw_snapshot_delta(tw_lp *lp, size_t state_sz);
 void tw_snapshot_restore(tw_lp *lp, size_t state_sz);
 
-/* --- Options ----------------------------------------------------------------------------------- */
+/* --- Options ---------------------------------------------------------------------------------- */
 
 typedef enum tw_opttype {
     TWOPTTYPE_GROUP = 1,
@@ -357,7 +361,7 @@ typedef struct tw_optdef {
 
 void tw_opt_add(const tw_optdef *options);
 
-/* --- Helpers ----------------------------------------------------------------------------------- */
+/* --- Helpers ---------------------------------------------------------------------------------- */
 
 void tw_error(const char *file, int line, const char *fmt, ...) NORETURN
     __attribute__((__format__(__printf__, 3, 4)));
@@ -370,16 +374,17 @@ void tw_wall_sub(tw_wtime *r, tw_wtime *a, tw_wtime *b);
 double tw_wall_to_double(tw_wtime *t);
 tw_clock tw_clock_read(void);
 
-/* Hexadecimal and as text, 16 bytes a line. */
+/* Prints the bytes as hexadecimal numbers and as text, 16 bytes per line. */
 void tw_fprint_binary_array(FILE *output, char const *prefix, void const *array, size_t size);
 
-/* MPI is there for a model that gathers its results: started by tw_init() where a launcher has started several ranks,
- * or else by the model's first call. The communicator is that of all ranks. */
+/* Always MPI_COMM_WORLD. A model may use MPI to gather its results. tw_init() starts MPI if a
+ * launcher has started the program; otherwise the model's first call of MPI starts it. */
 extern MPI_Comm MPI_COMM_ROSS;
 void tw_comm_set(MPI_Comm comm);
 
-/* --- Declared by models, and asked for by nobody here -------------------------------------------
- * ROSS samples models and compares states by these. The options that would ask for it are refused. */
+/* --- Accepted and not used -----------------------------------------------------------------------
+ * With these types and functions ROSS samples models and compares states. numawarp refuses the
+ * options that would do so. */
 
 typedef void (*ev_trace_f)(void *msg, tw_lp *lp, char *buffer, int *collect_flag);
 typedef void (*model_stat_f)(void *sv, tw_lp *lp, char *buffer);
@@ -401,7 +406,7 @@ static inline void st_model_settype(tw_lpid i, st_model_types *types) {
     (void)types;
 }
 
-/* Of these options of ROSS: always 0. */
+/* Values of options that do not exist here: always 0. */
 extern int g_st_ev_trace;
 extern int g_st_model_stats;
 extern int g_st_use_analysis_lps;
@@ -428,7 +433,8 @@ static inline void crv_add_custom_state_checkpoint(crv_checkpointer *checkpointe
     (void)checkpointer;
 }
 
-/* --- Not there: naming one is a compile error that says what to do ------------------------------ */
+/* --- Missing features ----------------------------------------------------------------------------
+ * The use of one of these names is a compile error that names an alternative. */
 
 #ifdef __has_attribute
 #if __has_attribute(unavailable)
@@ -436,12 +442,12 @@ static inline void crv_add_custom_state_checkpoint(crv_checkpointer *checkpointe
 #define NUMAWARP_ROSS_NO_TYPE(what) __attribute__((unavailable(what)))
 #endif
 #endif
-#ifndef NUMAWARP_ROSS_NOT_THERE /* a compiler before GCC 12 sees calls only */
+#ifndef NUMAWARP_ROSS_NOT_THERE /* before GCC 12: only calls are errors */
 #define NUMAWARP_ROSS_NOT_THERE(what) __attribute__((error(what)))
 #define NUMAWARP_ROSS_NO_TYPE(what)
 #endif
 
-/* Arguments are of no matter: versions of ROSS differ in them. */
+/* Accepts any arguments, because they differ between versions of ROSS. */
 #define NUMAWARP_ROSS_NONE_OF(what, result, name) \
     NUMAWARP_ROSS_NOT_THERE(what) result name(void const *first, ...)
 
@@ -495,11 +501,12 @@ NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_PE_TYPES, void *, tw_pe_data);
 NUMAWARP_ROSS_NOT_THERE(NUMAWARP_ROSS_NODES) tw_node *tw_net_onnode(tw_peid id);
 NUMAWARP_ROSS_NONE_OF(NUMAWARP_ROSS_NODES, int, tw_node_eq);
 
-/* ROSS had a table of pointers to PEs before version 7.2: there a mapping says `g_tw_pe[0]`, which is the PE itself
- * here. Both are one. */
+/* Before version 7.2 of ROSS, g_tw_pe was a table of pointers to PEs, and mappings pass
+ * `g_tw_pe[0]`. Here this expression is the PE itself. tw_lp_onpe() and tw_kp_onpe() therefore
+ * accept both a PE and a pointer to a PE. */
 #ifdef __cplusplus
 }
-extern "C++" { /* also where a model includes this in an extern "C" of its own */
+extern "C++" { /* needed if a model includes this header within its own extern "C" */
 inline void tw_lp_onpe(tw_lpid id, tw_pe const &, tw_lpid gid) { tw_lp_onpe(id, g_tw_pe, gid); }
 inline void tw_kp_onpe(tw_kpid id, tw_pe const &) { tw_kp_onpe(id, g_tw_pe); }
 }

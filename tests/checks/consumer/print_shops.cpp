@@ -1,5 +1,6 @@
-// Print shops. Customers order, dispatchers give each order to one of the shops, whose printers work on it, and
-// the shop sends the prints. Customers and dispatchers are told of events, shops are processes.
+// Print shops. Customers order, dispatchers give each order to one of the shops, the shop's
+// printers work on it, and the shop sends the prints. Customers and dispatchers handle events,
+// shops are processes.
 #include <vector>
 
 #include <numawarp/model.hpp>
@@ -9,7 +10,7 @@ struct Parameters {
     std::uint32_t customers = 60, dispatchers = 3, shops = 12, printers = 2;
     double order_mean = 20;
 };
-constexpr double post = 1, page_time = 0.1, express = 0.2;  // the last: a share of orders
+constexpr double post = 1, page_time = 0.1, express = 0.2;  // express is a share of the orders
 enum Urgency { first, second };
 
 struct Print {
@@ -34,7 +35,7 @@ struct Wish {
 
 struct Customer final : nw::Handles<Customer, Wish, Delivery> {
     const Parameters* p;
-    std::vector<std::uint32_t> got;  // pages, by delivery
+    std::vector<std::uint32_t> got;  // pages of each delivery
     nw::Tally wait;
 
     Customer(nw::LpId, const Parameters* parameters) : p(parameters) {}
@@ -61,7 +62,7 @@ struct Customer final : nw::Handles<Customer, Wish, Delivery> {
 };
 
 struct Dispatched {
-    std::uint32_t next;  // shop
+    std::uint32_t next;  // the shop that gets the next order
     nw::Count orders;
 };
 struct Dispatcher final : nw::PlainStateProcess<Dispatched, nw::Handles<Dispatcher, Order>> {

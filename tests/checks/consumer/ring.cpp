@@ -1,5 +1,5 @@
-// A token for every tenth station of a ring of 100; each passes its token on after a random delay
-// and keeps a list of when it did.
+// A ring of 100 stations. Every tenth station has a token; each station passes a token on after a
+// random delay and keeps a list of the times at which it did.
 #include <vector>
 
 #include <numawarp/model.hpp>

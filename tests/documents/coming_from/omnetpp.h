@@ -1,5 +1,5 @@
-/* What ring_omnetpp.cc calls of OMNeT++, as declarations: enough for a compiler to say that what the page shows is
- * C++. Nothing here runs. */
+/* Declarations of the OMNeT++ functions that ring_omnetpp.cc calls. With them a compiler checks
+ * that the source on the page is valid C++. Nothing here runs. */
 #pragma once
 
 namespace omnetpp {

@@ -1,5 +1,5 @@
-// Jobs that go round a ring of stations, each with one server and a queue: the model of the pages for those who
-// come from other simulators.
+// Jobs that travel around a ring of stations, each with one server and a queue: the model of the
+// pages about other simulators.
 #include <deque>
 
 #include <numawarp/model.hpp>

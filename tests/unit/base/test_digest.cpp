@@ -1,4 +1,6 @@
-// The digest of an event is XXH3-128 of (digest before, time, type and size, payload), as the xxHash library computes it.
+// The digest after an event is the XXH3-128 hash of the digest before it and of the event's time,
+// type, size and payload. A payload of more than 96 bytes enters as a hash. The expected values are
+// computed with the xxHash library.
 #include "base/digest.hpp"
 
 #include <cstring>

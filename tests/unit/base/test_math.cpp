@@ -1,5 +1,6 @@
-// <numawarp/math.hpp> beside the C library's functions in long double, whose 11 bits more make them
-// a ruler, and at the special values of the C standard. The bits themselves: test_math_bits.cpp.
+// Compares the functions of <numawarp/math.hpp> with the C library's functions in long double,
+// which are 11 bits more precise, and tests them at the special values of the C standard.
+// test_math_bits.cpp tests the exact bits.
 #include <numawarp/math.hpp>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace math = nw::math;
 
 static_assert(LDBL_MANT_DIG >= 64, "the ruler must be finer than what it measures");
 
-// In units of the last place of the exact result.
+// The error in units of the last place of the exact result; 1e9 if a NaN or an infinity is wrong.
 double error_of(double result, long double exact) {
     const auto rounded = static_cast<double>(exact);
     if (std::isnan(rounded) || std::isnan(result)) {
@@ -38,7 +39,7 @@ class Arguments {
     double between(double low, double high) {
         return low + (high - low) * static_cast<double>(bits_() >> 11) * 0x1p-53;
     }
-    // Of any size in between, as often small as large, and of either sign.
+    // Log-uniform between `low` and `high`, with a random sign.
     double of_size(double low, double high) {
         const double size = std::exp(between(std::log(low), std::log(high)));
         return bits_() % 2 == 0 ? size : -size;
@@ -73,7 +74,7 @@ void measure(const std::string& name, Function function, Ruler ruler, double bou
     CHECK(worst <= bound);
 }
 
-// The bounds are those in math.hpp.
+// The bounds are those that math.hpp states.
 void measure_all(int n) {
     measure("exp", math::exp, std::exp, 0.76, n, [](auto& r) { return r.between(-746, 710); });
     measure("exp", math::exp, std::exp, 0.76, n, [](auto& r) { return r.between(-1, 1); });
@@ -124,7 +125,8 @@ TEST_CASE("math: the same with four million arguments a function", "[.nightly]")
     measure_pow(1'000'000);
 }
 
-// Equal to the C library's, sign of zero and all; elsewhere close.
+// Returns whether the result is close to the C library's result. NaN, infinity and zero with its
+// sign must be equal to it.
 bool as_in_c(double result, double expected) {
     if (std::isnan(expected)) {
         constexpr double nan = std::numeric_limits<double>::quiet_NaN();

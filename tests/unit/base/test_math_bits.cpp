@@ -1,6 +1,7 @@
-// Golden bits of every function of <numawarp/math.hpp> and of random numbers. They are equal whatever
-// compiled them, at any level of optimisation and for any processor: tests/checks/compilers builds and
-// runs this with several. Who changes a function on purpose changes digests; this table says so.
+// Golden bits of every function of <numawarp/math.hpp> and of random numbers. They do not depend on
+// the compiler, the optimization level or the processor: tests/checks/compilers builds and runs
+// this test with several compilers and flags. An intended change of a function changes the digests
+// of models, and requires new values here.
 #include <numawarp/math.hpp>
 #include <numawarp/random.hpp>
 
@@ -116,7 +117,7 @@ TEST_CASE("math: golden bits of every function", "[golden]") {
     }
 }
 
-// Many more results, folded into one word.
+// Combines the bits of 20,000 results in one word.
 template <class Draw>
 std::uint64_t folded(Draw draw) {
     std::uint64_t sum = 0;

@@ -1,5 +1,5 @@
-// What a payload's padding holds does not travel, with a compiler that clears it by a builtin and with
-// one where it is found at compile time.
+// The padding of a payload is sent as zeros, both with a compiler that has a builtin to clear
+// padding and with one where the padding is found at compile time.
 #include <numawarp/payload_bytes.hpp>
 
 #include <array>
@@ -36,7 +36,8 @@ class Private {
   private:
     std::int32_t value_;
 };
-// No constant expression can hold one, so that its padding is not found, and must not seem to be.
+// No constant expression can contain an object of this class. So its padding cannot be found, and
+// PaddingCanBeFound must be false.
 class NeverConstant {
   public:
     explicit NeverConstant(std::int32_t value) : value_(value) {}
@@ -60,14 +61,15 @@ struct Full {
     std::uint32_t c;
 };
 
-// An array of more than 64 bytes with padding in it, and padding behind it.
+// An array of more than 64 bytes that contains padding, with padding behind it.
 struct LongArray {
     std::array<Base, 8> bases;
     char letter;
     double number;
 };
 
-// 'v' where a byte travels and '.' where it is cleared, seen from an object full of ones.
+// 'v' for each byte that is sent, '.' for each byte that is cleared. All bytes of the object are
+// ones.
 template <class T>
 std::string travelling() {
     nw::detail::BytesOf<T> ones;

@@ -1,4 +1,5 @@
-// Blocks of random numbers that are made eight at a time are those that Random makes one by one, whatever vectors make them.
+// PhiloxBlocks computes eight blocks of random numbers at once. They are equal to the blocks that
+// Random computes one by one, with each kind of vector instructions.
 #include <cstdint>
 
 #include <numawarp/random.hpp>

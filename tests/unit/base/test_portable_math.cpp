@@ -1,5 +1,4 @@
-// The project's own logarithm and cosine against the C library's in long double, and the bits of
-// some results: equal bits on every machine are what they are for.
+// Compares numawarp's own logarithm and cosine with the C library's functions in long double.
 #include "math/portable_math.hpp"
 
 #include <algorithm>

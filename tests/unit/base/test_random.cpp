@@ -1,5 +1,5 @@
-// An LP's random numbers: the blocks are Philox's, the counter is all the state there is, and the
-// distributions have the moments that their names promise.
+// An LP's random numbers: the blocks are Philox's, the counter is the whole state, and the
+// distributions have the mean and the variance of their parameters.
 #include <numawarp/random.hpp>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Files as a torn write, a bad disk or a careless user leaves them.
+// Damages files as an interrupted write, a bad disk or a user's mistake would.
 #pragma once
 
 #include <cstddef>

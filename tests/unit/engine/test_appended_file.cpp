@@ -1,4 +1,4 @@
-// A file that grows at its end holds what was appended, in order, whatever lay in its buffer.
+// A file that grows at its end contains the appended bytes in order, also those that were buffered.
 #include "file/appended_file.hpp"
 
 #include <string>

@@ -1,5 +1,6 @@
-// Goal: two ranks of a host see each other's seats, mail and pages, in memory that they share as two processes
-// would: each maps it for itself. Each rank is a thread here, since they wait for each other.
+// Goal: two ranks of a host share seats, mail figures and page figures. As in two processes, each
+// rank maps the shared memory separately. Each rank is a thread here, because the ranks wait for
+// each other.
 #include <array>
 #include <atomic>
 #include <barrier>
@@ -48,10 +49,10 @@ class ThreadRank final : public RankGroup {
   private:
     std::uint32_t rank_;
     Table& table_;
-    std::string lie_;  // instead of where its memory is
+    std::string lie_;  // replaces the path of its memory, if not empty
 };
 
-// A host with two ranks of two workers: 0 on node 0, 1 on node 1.
+// A host with two ranks of two workers: rank 0 on node 0, rank 1 on node 1.
 struct TwoRanks {
     std::array<std::unique_ptr<HostSeats>, 2> host;
     std::array<WorkerPlaces, 2> where;
@@ -93,7 +94,7 @@ TEST_CASE("HostSeats: one rank gives orders to the workers of both, and knows th
     second.count_mail(1, {0, 0}, 100);
     second.count_mail(1, {1, 0}, 7);
     first.count_mail(0, {1, 1}, 30);
-    first.count_mail(0, {2, 1}, 1'000'000);  // to a rank elsewhere
+    first.count_mail(0, {2, 1}, 1'000'000);  // to a rank of another host
     using Rows = std::vector<std::vector<double>>;
     CHECK(first.mail_bytes() == Rows{{0, 0, 0, 30}, {0, 0, 0, 0}, {0, 0, 0, 0}, {100, 0, 7, 0}});
 
@@ -146,7 +147,7 @@ TEST_CASE("HostSeats: what both know of their pages is summed when both have tol
 }
 
 TEST_CASE("HostSeats: ranks that cannot share memory say so, and why") {
-    // As in another container, where the number is nobody's, or somebody else's.
+    // As in another container, where the process number belongs to no process or to another one.
     const nw::test::TemporaryFolder folder;
     const std::string other = folder.path() + "/other";
     std::ofstream(other) << "of another size";

@@ -1,4 +1,4 @@
-// The rules of --memory-cap on a fake machine that says how much is resident.
+// The rules of --memory-cap on a fake machine, where the test sets the resident memory.
 #include "plan/memory_budget.hpp"
 
 #include <chrono>
@@ -35,7 +35,7 @@ Config config_of(std::uint64_t cap) {
     return config;
 }
 
-// A budget of 100 MiB on two workers.
+// A machine for a run of two workers with a cap of 100 MiB.
 struct Machine {
     FakeOs os{1, 2};
     Setup setup;
@@ -110,7 +110,7 @@ TEST_CASE("MemoryBudget: what may be held for running ahead shrinks to almost no
         CHECK(budget.bytes_ahead(MiB, 0) <= ahead);
         before = ahead;
     }
-    // Half of a worker's 7 MiB of room, and of what it holds already.
+    // Half of a worker's room, 7 MiB at first, and half of the memory that it holds already.
     machine.level_at(budget, 83);
     CHECK(budget.bytes_ahead(0, 0) == Approx(3.5 * MiB).epsilon(0.01));
     machine.level_at(budget, 90);
@@ -128,11 +128,11 @@ TEST_CASE("MemoryBudget: a program that is larger than the cap is refused at onc
 }
 
 TEST_CASE("MemoryBudget: a set-up that does not fit is refused with what all of it would take") {
-    // So many that looks fall due on the way.
+    // Enough LPs that measurements become due during the set-up.
     constexpr int lps = 1'000'000;
     Machine machine(lps);
     MemoryBudget budget(machine.plan, machine.memory, 1);
-    // 10 MiB before, and 400 MiB for all LPs.
+    // 10 MiB before the set-up, and 400 MiB for all LPs.
     const std::string words = words_of([&] {
         for (int lp = 1; lp <= lps; ++lp) {
             machine.use(10 + 400.0 / lps * lp);
@@ -156,7 +156,7 @@ TEST_CASE("MemoryBudget: a run that stays full of what it needs gives up, others
         }
         return rounds;
     };
-    // What is full of memory that nobody needs may go on.
+    // No part of the resident memory was reported as needed, so the run may continue.
     CHECK(rounds_until_infeasible(104) == 2000);
     machine.level_at(budget, 102);
     CHECK(!budget.is_infeasible(machine.now));

@@ -1,5 +1,5 @@
-// The way of rows to the tables: their order, and that a run which goes on in another process writes
-// what one process would have written.
+// The path of rows to the tables. The rows are in the order of events, and a run that continues in
+// another process writes the same files as a run in one process.
 #include "output/output_writer.hpp"
 
 #include <cstdint>
@@ -32,7 +32,8 @@ OutputRow row(std::uint32_t table, VirtualTime time, const std::vector<OutputVal
     return made;
 }
 
-// The rows of a made-up run, in order: one a unit of time, now and then one in the second table.
+// The rows of an invented run, in order: one row per unit of time, and every five units also a row
+// of the second table.
 std::vector<OutputRow> rows_between(int from, int to) {
     std::vector<OutputRow> rows;
     for (int t = from; t < to; ++t) {
@@ -43,7 +44,7 @@ std::vector<OutputRow> rows_between(int from, int to) {
     return rows;
 }
 
-// Tables, and who writes them in order for two workers.
+// Tables, and the writer that orders the rows of two workers.
 struct Output {
     template <class... From>
     explicit Output(const TemporaryFolder& folder, const From&... from)
@@ -61,7 +62,7 @@ struct Output {
 };
 
 void hand_over_all(OutputWriter& writer, int from, int to) {
-    // Out of order, as from several workers.
+    // Not in order, as if they came from several workers.
     std::vector<OutputRow> late = rows_between((from + to) / 2, to);
     std::vector<OutputRow> early = rows_between(from, (from + to) / 2);
     writer.hand_over(1, late, to);
@@ -72,7 +73,7 @@ std::filesystem::path path_in(const TemporaryFolder& folder, const std::string& 
     return std::filesystem::path(folder.path()) / file;
 }
 
-// What one process writes for the times [0, to).
+// The files that one process writes for the times [0, to).
 std::vector<std::string> whole_run(int to) {
     const TemporaryFolder folder;
     Output output(folder);
@@ -101,7 +102,7 @@ TEST_CASE("OutputWriter: rows are in order of events, quoted where CSV wants it"
     CHECK(folder.read("ends.csv") == "\"why, if\"\n\"x\ny\"\n");
 }
 
-// The line of CSV that the values become, and the kinds that were seen in them.
+// The line of CSV for the values, and the kinds of values that were found in each column.
 std::pair<std::string, std::vector<std::uint8_t>> line_of(const std::vector<OutputValue>& values) {
     const std::vector<OutputTable> wide{{"wide", std::vector<std::string>(values.size(), "c")}};
     std::vector<std::byte> bytes(encoded_row_bytes(wide, 0, values));
@@ -226,7 +227,7 @@ TEST_CASE(
     "CsvTables: a run that is killed and goes on from where it was saved writes the files of "
     "one that was not") {
     const std::vector<std::string> whole = whole_run(10'000);
-    // Killed right after, some buffered rows later, and many written rows later.
+    // Killed at once, after some buffered rows, and after many written rows.
     for (const int killed_at : {6'000, 6'003, 9'999}) {
         const TemporaryFolder folder;
         OutputPosition position;
@@ -309,7 +310,8 @@ TEST_CASE("RowSpool: is emptied for the rows after a merge, and leaves no file")
             CHECK(position.table_bytes[0] ==
                   std::filesystem::file_size(path_in(folder, "cars.csv")));
         }
-        // Some file systems cannot truncate or extend a file without a name.
+        // The file has a name, because some file systems cannot truncate or extend a file without
+        // one.
         CHECK(std::filesystem::exists(path_in(folder, ".rows-of-rank-0")));
     }
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);

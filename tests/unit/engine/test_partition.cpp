@@ -1,4 +1,5 @@
-// A partition that comes from a saved run: the groups are what they were, whoever owns them now.
+// Partitions of LPs into groups. A partition that is made from a saved one has the same groups,
+// whatever ranks and workers the run has now.
 #include "plan/partition.hpp"
 
 #include <algorithm>
@@ -14,7 +15,8 @@
 namespace nw::test {
 namespace {
 
-// LPs in blocks, in parts of METIS, in parts of the model's own, or on its ranks.
+// LPs in blocks, in METIS's parts, in the model's own parts, by likeness, or on the ranks that the
+// model chooses.
 Setup draw_setup(Dice& dice) {
     Setup setup;
     setup.lps = static_cast<std::uint32_t>(1 + dice.below(300));
@@ -64,7 +66,7 @@ TEST_CASE("Partition: saved and taken up by others, every LP has its old place i
                      *owners.rbegin() <= std::pair{owner.rank, owner.worker}));
             owners.insert({owner.rank, owner.worker});
         }
-        // Nobody is left out while there is a group for everybody.
+        // Every worker has a group if there are enough groups.
         REQUIRE((setup.rank_of || owners.size() == std::min(now.groups(), ranks * workers)));
     }
     if (test_seeds(2).size() > 1) REQUIRE(with_own_order > 0);
@@ -151,12 +153,12 @@ TEST_CASE("Partition: of many kinds with a group each every worker has some") {
     REQUIRE(groups_of == std::vector<std::uint32_t>{2, 2, 2});
 }
 
-// Slots by LP, in the order in which parts deal them.
+// The slot of each LP: part by part, and in the order of LPs within a part.
 std::vector<std::uint32_t> slots_by_parts(const std::vector<std::uint32_t>& part,
                                           std::uint32_t parts) {
     std::vector<std::uint32_t> slots(part.size());
     std::uint32_t next = 0;
-    for (std::uint32_t p = 0; p < parts; ++p, next += 3)  // three stay empty
+    for (std::uint32_t p = 0; p < parts; ++p, next += 3)  // three slots stay empty
         for (std::size_t lp = 0; lp < part.size(); ++lp)
             if (part[lp] == p) slots[lp] = next++;
     return slots;

@@ -1,4 +1,5 @@
-// The watch over placement on a fake machine: when there is one, what it sees, what it answers.
+// The placement watch on a fake machine: when there is a watch, what it measures, and what it
+// reports.
 #include <cerrno>
 #include <chrono>
 #include <fstream>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr NodeId n0{0}, n1{1};
 
-// Two groups at home on two nodes, and a watch over them.
+// Two groups whose homes are on two nodes, and a watch over their pages.
 struct WatchedMachine {
     FakeOs os{2, 2};
     test::FakeGroups groups{os, 2};
@@ -36,7 +37,7 @@ struct WatchedMachine {
         groups.add_segment(1, 10, n0, 10);
     }
 
-    // `during` is called between begin and the last look.
+    // Calls `during` between begin() and last_look().
     template <class During>
     void watch(std::size_t workers, During during) {
         watch_workers({topology.place_workers(workers), true, true}, during);
@@ -53,7 +54,7 @@ struct WatchedMachine {
     void watch(std::size_t workers) {
         watch(workers, [] {});
     }
-    // The process may use these CPUs from now on; comes back when workers have been told.
+    // Sets the CPUs that the process may use. Returns when the workers have got new orders.
     void change_cpus(std::vector<int> cpus) {
         const std::uint32_t before = seats.orders();
         os.set_allowed_cpus(std::move(cpus));
@@ -194,8 +195,8 @@ TEST_CASE("PlacementWatch: what the policy orders comes to the seats, and a refu
     REQUIRE(seats.orders() == 1);
     CHECK(seats.ordered(0).cpu == 0);
     CHECK(seats.ordered(1).cpu == 2);
-    CHECK(seats.node_of(1) == n1);  // until the worker has gone there
-    seats.note_binding(0, EPERM);   // and again, with success
+    CHECK(seats.node_of(1) == n1);  // until the worker has moved
+    seats.note_binding(0, EPERM);   // canceled by the success that follows
     seats.note_binding(0, 0);
     CHECK(seats.refusal() == 0);
     seats.note_binding(1, EPERM);
@@ -275,11 +276,12 @@ TEST_CASE("PlacementWatch: --place auto goes by the misses that workers' counter
     machine.config.machine_file = folder.path() + "/machine.json";
     std::ofstream(machine.config.machine_file) << R"({"bw": [[6000, 1000], [1000, 6000]]})";
     constexpr HardwareCounter misses = HardwareCounter::last_level_misses;
-    machine.os.set_reading(misses, {0, 1000, 500});  // for half of the time
+    machine.os.set_reading(misses, {0, 1000, 500});  // the counter ran for half of the time
     machine.seats.set_miss_counter(0, static_cast<int>(misses));
     machine.seats.set_miss_counter(1, static_cast<int>(misses));
     machine.watch(1, [&machine] {
-        // Two for each period; the first has nothing before it, the next one is the warm-up.
+        // Two readings per period. The first period has no earlier reading, and the next one is the
+        // warm-up.
         std::uint64_t lines = 0;
         for (int i = 0; i < 3000 && machine.os.count(FakeOs::Call::read_counter) < 2 * 9; ++i) {
             machine.os.set_reading(misses, {lines += 10'000'000, 1000, 500});

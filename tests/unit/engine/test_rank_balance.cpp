@@ -1,4 +1,5 @@
-// When groups should change their rank, and which: loads in, moves out, without an engine.
+// When groups should move to another rank, and which groups, without an engine: loads are the
+// input, and moves are the output.
 #include "rank/rank_balance.hpp"
 
 #include <chrono>
@@ -59,7 +60,8 @@ TEST_CASE("RankBalance: a rank on the same host comes first") {
 }
 
 TEST_CASE("RankBalance: what moving costs must leave a tenth of gain") {
-    // 20 against 10: a group of 5 brings 15, and may cost 3.
+    // Loads of 20 and 10: the move of the group with load 5 lowers the maximum to 15. A gain of 2
+    // must remain, so the move may cost 3.
     for (const double ns_per_byte : {0.0, 2.9, 3.1}) {
         const std::vector<RankLoads> ranks{{NodeId{0}, {group(0, 0, 5, 1), group(1, 0, 15, 1)}},
                                            {NodeId{0}, {group(2, 0, 10, 1)}}};
@@ -86,7 +88,7 @@ TEST_CASE("RankBalance: what comes has room, with what leaves") {
                                      {NodeId{0}, {}}};
         ranks[1].room = room;
         CHECK(plan_rank_moves(ranks, 1, free_of_charge).empty() == (room < 100));
-        CHECK(draw_rank_moves(ranks, 1, 1, 7).empty());  // both at once
+        CHECK(draw_rank_moves(ranks, 1, 1, 7).empty());  // no room for both groups
     }
 }
 
@@ -110,7 +112,7 @@ TEST_CASE("RankBalance: drawn moves go to other ranks") {
     }
 }
 
-// Over `ms` milliseconds, asked every one of them: when it was due.
+// Calls is_due() every millisecond for `ms` milliseconds. Returns the times at which it was true.
 std::vector<int> due_at(RankBalance& balance, std::uint64_t most, std::uint64_t sum, int ms,
                         bool in_vain = false, milliseconds took = {}) {
     const RankBalance::Clock::time_point begin{std::chrono::hours(1)};

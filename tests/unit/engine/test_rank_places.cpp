@@ -1,4 +1,5 @@
-// Goal: workers know whether they have CPUs of their own, among all ranks that run on the same ones.
+// Goal: choose_places() determines whether workers share CPUs, over all ranks that use the same
+// CPUs.
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@
 namespace nw::test {
 namespace {
 
-// The last of some ranks, on the same machine or each on its own.
+// The last of `ranks` ranks, which are all on one machine or each on its own machine.
 class LastRank final : public RankGroup {
   public:
     LastRank(std::uint32_t ranks, bool together) : ranks_(ranks), together_(together) {}
@@ -33,7 +34,7 @@ class LastRank final : public RankGroup {
     bool together_;
 };
 
-// On two nodes.
+// The places on a machine with two nodes.
 RankPlaces places_of(std::uint32_t workers_wanted, std::uint32_t ranks = 1, bool together = true,
                      int cpus_per_node = 2) {
     FakeOs os(2, cpus_per_node);
@@ -57,7 +58,7 @@ TEST_CASE("without a wish there is a worker a core, and none is left") {
     CHECK_FALSE(places.share_cpus);
     CHECK_FALSE(places.spare_core);
     CHECK(places_of(3).spare_core);
-    CHECK(places_of(0, 1, true, 2'100).workers == 4'096);  // as many as --workers takes
+    CHECK(places_of(0, 1, true, 2'100).workers == 4'096);  // the maximum of --workers
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What the ranks know of a run becomes one result, as its description says.
+// gather_results() combines the results of all ranks into one, as visit_figures() describes for
+// each figure.
 #include <map>
 #include <memory>
 #include <string>
@@ -13,9 +14,10 @@ using namespace nw;
 
 namespace {
 
-using Mail = std::map<std::uint32_t, std::string>;  // to the first rank, by who sent it
+using Mail = std::map<std::uint32_t, std::string>;  // messages to the first rank, by sender
 
-// One of three ranks. The others speak before the first listens, so that one thread plays all.
+// One of three ranks. The other ranks send before the first one receives, so one thread can play
+// all ranks.
 class PlayedRank final : public RankGroup {
   public:
     PlayedRank(std::uint32_t rank, Mail& mail) : rank_(rank), mail_(mail) {}
@@ -50,7 +52,8 @@ RunResult gathered(Fill&& fill) {
     return result;
 }
 
-// Gives every number that ranks add up a value of its own; or wants it to be the sum of these.
+// Gives each number that is summed over ranks a different value (`fill`), or checks that it has
+// become the sum of these values.
 struct Numbers {
     std::uint64_t first;
     bool fill;
@@ -90,7 +93,7 @@ TEST_CASE("gather_results: maxima, rows in the order of ranks, and texts that ar
         own.numa.memory.state = rank;
     });
     CHECK(result.wall_seconds == 9);
-    CHECK(result.lps == 10);  // the first rank's
+    CHECK(result.lps == 10);  // the value of the first rank
     REQUIRE(result.of_workers.rollback_lengths.rows().size() == 3);
     CHECK(result.of_workers.rollback_lengths.rows()[2].rollbacks == 1);
     REQUIRE(result.workers.size() == 6);

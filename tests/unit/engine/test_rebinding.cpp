@@ -1,4 +1,5 @@
-// The choice of groups that change their worker, without an engine: loads in, moves out.
+// The choice of groups that change their worker, without an engine: loads are the input, and moves
+// are the output.
 #include "rank/rebinding.hpp"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 
 const std::vector<NodeId> two_on_one_node{NodeId{0}, NodeId{0}};
 
-// What each worker has to do once the moves are made; fails if a move is not of a group where it is.
+// The load of each worker after the moves. Fails if a group is not on the worker that it moves
+// from.
 std::vector<double> loads_after(std::vector<BoundGroup> groups, const std::vector<GroupMove>& moves,
                                 std::size_t workers) {
     for (const GroupMove& move : moves) {
@@ -39,7 +41,7 @@ TEST_CASE("Rebinding: balanced workers keep their groups") {
 
 TEST_CASE("Rebinding: a gain below a tenth is not worth a move") {
     const std::vector<BoundGroup> groups{{0, 0, 50}, {1, 0, 5}, {2, 1, 45}};
-    CHECK(plan_moves(groups, two_on_one_node).empty());  // 55 against 50
+    CHECK(plan_moves(groups, two_on_one_node).empty());  // the gain would be from 55 to 50
 }
 
 TEST_CASE("Rebinding: one group fills the gap, and only that one moves") {
@@ -102,7 +104,8 @@ TEST_CASE("Rebinding: random loads come near the mean, or no tenth was to be gai
             std::accumulate(before.begin(), before.end(), 0.0) / static_cast<double>(workers);
         INFO("round " << round);
         if (moves.empty()) {
-            // Whatever a group or two more or less could do, it was not much.
+            // Moves could not have gained a tenth: they reach the mean plus 3 % and the load of one
+            // group.
             CHECK(most_before * 0.9 <= mean * 1.03 + longest);
         } else {
             CHECK(most_after <= 0.9 * most_before);

@@ -1,4 +1,4 @@
-// What is kept of a run's course.
+// The recorded course of a run.
 #include "stats/run_history.hpp"
 #include "stats/worker_figures.hpp"
 #include "tests/support/catch.hpp"
@@ -56,7 +56,7 @@ TEST_CASE("RunHistory: what another process has seen of the run stands before") 
     RunHistory history;
     const auto start = RunHistory::Clock::time_point() + std::chrono::hours(5);
     history.begin(start, {.seconds = 151}, &earlier);
-    CHECK(!history.is_due(start + milliseconds(100)));  // as far apart as before
+    CHECK(!history.is_due(start + milliseconds(100)));  // the earlier interval is kept
     history.add(start + milliseconds(500), {});
     REQUIRE(history.samples().size() == earlier.samples.size() + 2);
     CHECK(history.samples().front().seconds == 0);
@@ -95,7 +95,8 @@ TEST_CASE("RollbackLengths: each length falls into the bucket that bounds it") {
 
 TEST_CASE("keep_worst: of all LPs those stay that were rolled back most, in order") {
     std::vector<RolledBackLp> spots;
-    // Each number from 0 to 99 once, in an order of no order; LP 5 and LP 95 share the first place.
+    // LP i has i rolled-back events, except LP 5, which has 95 like LP 95. LPs are added in a mixed
+    // order.
     for (std::uint32_t i = 0; i < 100; ++i) {
         const std::uint32_t lp = i * 37 % 100;
         keep_worst(spots, {lp == 5 ? 95u : lp, lp, 0, 0});

@@ -1,4 +1,4 @@
-// Samples over time have the same shape however long a run takes.
+// A history has the same shape for runs of any length.
 #include "stats/sample_history.hpp"
 #include "tests/support/catch.hpp"
 
@@ -11,7 +11,7 @@ struct Sample {
 };
 using History = SampleHistory<Sample>;
 
-// What is kept of a run that is looked at every `tick` seconds.
+// The history of a run that could add a sample every `tick` seconds.
 History history_of(double run_seconds, double tick, double interval) {
     History history(interval);
     for (int i = 0; i * tick <= run_seconds; ++i)

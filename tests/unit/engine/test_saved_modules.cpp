@@ -1,4 +1,4 @@
-// When a run may go on with other libraries than the saved one had, and what is said where it may not.
+// With which libraries a saved run may continue, and the messages if it may not.
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ SavedRun saved_run() {
     return run;
 }
 
-// What is said of these; empty: the run goes on.
+// The message; empty if the run may continue.
 std::string said_of(const SavedRun& saved, const std::vector<LoadedModule>& own) {
     try {
         check_modules(saved, own);

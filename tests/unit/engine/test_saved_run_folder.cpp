@@ -1,5 +1,5 @@
-// The folder of --checkpoint at every moment of its life: what is read is the last complete one, as it
-// was written, or one clear line says why not.
+// The folder of --checkpoint at every stage of a save. Reading returns the last complete saved run,
+// as it was written, or fails with a message of one line.
 #include "checkpoint/saved_run_folder.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ SavedRun run_at(VirtualTime gvt) {
 class Folder {
   public:
     Folder() { fs::create_directories(path); }
-    // Returns the new run's own folder.
+    // Returns the folder of the new saved run.
     fs::path save(VirtualTime gvt) {
         const fs::path own = folder.begin();
         folder.complete(run_at(gvt));
@@ -56,7 +56,7 @@ class Folder {
     }
     VirtualTime saved_gvt() const { return folder.read(identity).progress.gvt; }
 
-    // The words with which reading is refused; empty if it is not.
+    // The message if reading is refused; empty if it is not.
     std::string refusal(const RunIdentity& own = identity) const {
         try {
             folder.read(own);
@@ -81,7 +81,7 @@ class Folder {
 TEST_CASE("saved run folder: a saved run is read back as it was") {
     Folder f;
     CHECK_FALSE(f.folder.has_saved_run());
-    const SavedRun saved = run_at(3.5);  // with what lies between its members
+    const SavedRun saved = run_at(3.5);
     const fs::path own = f.folder.begin();
     f.folder.complete(saved);
     CHECK(f.folder.has_saved_run());
@@ -98,7 +98,7 @@ TEST_CASE("saved run folder: a saved run is read back as it was") {
 
 TEST_CASE("saved run folder: that a run is over is known until it is saved again") {
     Folder f;
-    f.folder.note_over(4);  // it was never saved: there is nothing to go on from
+    f.folder.note_over(4);  // no effect, because there is no saved run
     CHECK_FALSE(f.folder.has_saved_run());
     f.save(3);
     CHECK_FALSE(f.folder.read(identity).over_at);
@@ -116,7 +116,7 @@ TEST_CASE("saved run folder: the old one counts until the new one is complete") 
     CHECK(f.saved_gvt() == 1);
     set_bytes(unfinished / "groups-0-0", "half of it");
     CHECK(f.saved_gvt() == 1);
-    set_bytes(unfinished / "manifest", pack(run_at(2)));  // and then the machine went down
+    set_bytes(unfinished / "manifest", pack(run_at(2)));  // complete() is not reached
     CHECK(f.saved_gvt() == 1);
 
     SavedRunFolder next(f.path.string());
@@ -176,7 +176,7 @@ TEST_CASE(
     const std::string bytes = bytes_of(f.path / "latest.json");
     const auto check = [&](const std::string& damaged) {
         set_bytes(f.path / "latest.json", damaged);
-        const std::string refusal = f.refusal();  // any other exception ends the test
+        const std::string refusal = f.refusal();  // any other exception fails the test
         if (refusal.empty()) CHECK(f.saved_gvt() == 1);
         if (!refusal.empty()) CHECK(refusal.starts_with("--restart "));
     };
@@ -228,7 +228,7 @@ TEST_CASE("saved run folder: a manifest that is missing, cut off or damaged is r
     CHECK(is_refused());
     set_bytes(manifest, bytes);
     CHECK(f.refusal().empty());
-    // What is there but no file is not waited for, nor read.
+    // If the manifest is missing, or is not a regular file, it is neither read nor waited for.
     const auto cannot_be_read = [&] {
         return f.refusal().find(manifest.string() + " cannot be read: ") != std::string::npos;
     };
@@ -250,7 +250,7 @@ TEST_CASE("saved run folder: another run is refused with what it was and what it
     CHECK(line.find('\n') == std::string::npos);
     CHECK(f.refusal({{"the program", "xyz"}, {"--seed", "1"}})
               .find("the program is xyz here and was abc") != std::string::npos);
-    // An option that the other did not have.
+    // An option that the saved run did not have.
     CHECK(f.refusal({{"the program", "abc"}, {"--seed", "1"}, {"--new", "2"}})
               .find("--new is 2 here") != std::string::npos);
 }
@@ -266,7 +266,7 @@ TEST_CASE(
     CHECK_THROWS_AS(f.folder.complete(run_at(1)), MachineError);
 }
 
-// As many files may be opened as are open: the folder cannot be listed.
+// Lowers the limit of open files to the number of open files, so that the folder cannot be listed.
 class NoMoreFiles {
   public:
     NoMoreFiles() {

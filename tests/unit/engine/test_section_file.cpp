@@ -1,4 +1,4 @@
-// Sections are read back as they were written, or refused.
+// Sections are read back as they were written, or they are refused.
 #include "file/section_file.hpp"
 
 #include <csignal>
@@ -25,7 +25,7 @@ std::string random_bytes(Dice& dice, std::size_t size) {
     return bytes;
 }
 
-// Some sections, of which one is empty and one longer than a reader's buffer.
+// Five sections. One is empty, and one is longer than a reader's buffer.
 struct Sections {
     explicit Sections(std::uint64_t seed) {
         Dice dice(seed);
@@ -41,7 +41,8 @@ struct Sections {
         file.finish();
     }
 
-    // Whether the section is what was written; it must throw SetupError if not.
+    // Returns whether the section can be read; it must then have the bytes that were written. If it
+    // cannot be read, the reader must throw SetupError.
     bool is_whole(std::size_t i) const {
         SectionReader file(path);
         try {
@@ -62,7 +63,7 @@ struct Sections {
     std::vector<std::string> contents;
 };
 
-// Files of this process cannot be longer than that.
+// Limits the length of files that this process writes.
 class FileSizeLimit {
   public:
     explicit FileSizeLimit(std::size_t bytes) : old_handler_(signal(SIGXFSZ, SIG_IGN)) {

@@ -1,4 +1,4 @@
-// A track of spans: what it keeps when it is full, and what it makes one.
+// A track of spans: which spans it keeps when it is full, and which spans it merges.
 #include <algorithm>
 
 #include "stats/trace.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 const TraceTrack::Clock::time_point start{std::chrono::hours(5)};
 
-// One that begins so many microseconds after the start, and is not close to its neighbours in time.
+// Adds the i-th span of 1 µs. Spans begin 10 µs apart, too far from each other to be merged.
 void add_apart(TraceTrack& track, int i, TraceKind kind = TraceKind::execute) {
     track.add(kind, start + microseconds(10 * i), start + microseconds(10 * i + 1),
               static_cast<std::uint64_t>(i));
@@ -53,9 +53,9 @@ TEST_CASE("TraceTrack: spans of a kind that follow closely are one, around the r
     add(TraceKind::rollback, 6, 7);
     add(TraceKind::rollback, 7, 8);
     add(TraceKind::execute, 5, 9);
-    add(TraceKind::execute, 20, 25);  // a pause before it
+    add(TraceKind::execute, 20, 25);  // after a pause
     add(TraceKind::mail, 25, 26);
-    add(TraceKind::execute, 26, 30);  // something else before it
+    add(TraceKind::execute, 26, 30);  // after a span of another kind
     std::vector<TraceKind> kinds;
     for (const TraceSpan& span : track.spans()) kinds.push_back(span.kind);
     CHECK(kinds == std::vector<TraceKind>{TraceKind::rollback, TraceKind::execute,
@@ -74,7 +74,7 @@ TEST_CASE("TraceTrack: what is extended when the track is full is the last span,
     CHECK(spans.back().count == 1012);
 }
 
-// Pieces of any lengths, in tracks of any sizes: nothing is lost but what is said to be left out.
+// For pieces of all lengths and tracks of several sizes: every span is kept or counted as left out.
 TEST_CASE(
     "TraceTrack: one that goes on with an earlier one's spans has the first, the last, and all "
     "gaps") {
@@ -84,7 +84,7 @@ TEST_CASE(
                 TraceTrack earlier(8), later(static_cast<std::size_t>(kept));
                 for (int i = 0; i < first; ++i) add_apart(earlier, i);
                 std::vector<TraceSpan> saved = earlier.spans();
-                // The time of the run begins with the event loop.
+                // Saved times count from the beginning of the event loop.
                 for (TraceSpan& span : saved) {
                     span.start_ns -= start.time_since_epoch().count();
                     span.end_ns -= start.time_since_epoch().count();

@@ -1,4 +1,4 @@
-// The overlap of windows with their reductions, by a clock of the test's.
+// The overlap of windows with their reductions. The test passes the times.
 #include "inorder/window_overlap.hpp"
 
 #include "tests/support/catch.hpp"
@@ -8,7 +8,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-// The share after many windows that take `window` to execute, and wait `reduction` for each result.
+// The share after 100 windows that take `window` to execute and then wait `reduction` for the
+// result.
 double share_of(microseconds window, microseconds reduction) {
     WindowOverlap overlap;
     WindowOverlap::Clock::time_point now{std::chrono::seconds(1)};
@@ -17,7 +18,7 @@ double share_of(microseconds window, microseconds reduction) {
         overlap.on_cut(now);
         overlap.on_idle(now);
         now += reduction;
-        overlap.on_idle(now);  // that it is idle is known already
+        overlap.on_idle(now);  // no effect: it is already idle
         overlap.on_result(now, 1);
     }
     return overlap.share();
@@ -38,14 +39,15 @@ TEST_CASE("WindowOverlap: none where waiting costs less than more reductions do"
     CHECK(WindowOverlap().share() == 0);
 }
 
-// With an overlap results come before the rest of the window is executed, and closer to one another.
+// With an overlap, results arrive before the rest of the window is executed, and at shorter
+// intervals.
 TEST_CASE("WindowOverlap: a window is as long with an overlap as without") {
     WindowOverlap overlap;
     WindowOverlap::Clock::time_point now{std::chrono::seconds(1)};
     for (int i = 0; i < 200; ++i) {
         now += microseconds(4'000);
         overlap.on_cut(now);
-        now += microseconds(1'000);  // in which it executes
+        now += microseconds(1'000);  // the worker executes
         overlap.on_result(now, 0.5);
     }
     CHECK(overlap.share() == Approx(0.15));

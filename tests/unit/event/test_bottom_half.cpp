@@ -1,5 +1,5 @@
-// Bottom halves: what is pushed is drained, wherever the buffers have grown to; where the bytes lie;
-// and that idle ones have no memory.
+// Bottom halves: pushed bytes are drained, wherever the buffers have grown to; where the bytes of a
+// buffer are; and idle bottom halves have no memory.
 #include "event/bottom_half.hpp"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t small_bytes = SlotLayout::mail_small_bytes;
 
-// A group with mail, alone in its source. Slots are small, so that the kernel can be asked about all
-// their pages; a large area has 128 KiB.
+// A group with mail. The group's slot is small, so that the kernel can be asked about all its
+// pages. A large area has 128 KiB.
 struct Mailbox {
     explicit Mailbox(MemoryMode mode = MemoryMode::numa)
         : source(mode == MemoryMode::numa ? kernel.os : linux_os(), mode, test::SmallSlots::groups),
@@ -47,7 +47,7 @@ struct Mailbox {
     BottomHalf mail;
 };
 
-// Bytes that are not like others; a buffer does not look into them.
+// Bytes with a different value in each word. A buffer does not interpret them.
 std::vector<std::byte> bytes_of(std::size_t size, std::uint64_t mark) {
     std::vector<std::byte> bytes((size + 7) / 8 * 8);
     for (std::size_t i = 0; i < bytes.size(); i += 8, mark += 0x9e3779b97f4a7c15)
@@ -80,7 +80,7 @@ TEST_CASE("BottomHalf: every era gives what was pushed in it, in order, at any s
             if (dice.chance(0.3)) box.mail.trim();
         }
     }
-    // The test met its subject: the slot was too small for some.
+    // In NUMA mode, the mail of some eras was too large for the slot.
     CHECK((box.memory.mail().spilled_bytes() > 0) == (mode == MemoryMode::numa));
     CHECK((box.touched(MailBufferId::a, MailArea::large) > 0) == (mode == MemoryMode::numa));
 }
@@ -91,7 +91,8 @@ TEST_CASE(
     REQUIRE(box.source.region()->slot_bytes() == std::size_t{2} << 20);
     const auto small = box.memory.mail().area(MailBufferId::a, MailArea::small);
     const auto large = box.memory.mail().area(MailBufferId::a, MailArea::large);
-    // Two eras, so that the next one is this buffer's again; where the first one's mail was.
+    // Pushes in two eras, so that the next call uses this buffer again. Returns where the mail of
+    // the first era was.
     const auto drained_at = [&](std::size_t bytes) {
         const auto sent = bytes_of(bytes, bytes);
         box.push(sent);
@@ -105,7 +106,7 @@ TEST_CASE(
     CHECK(drained_at(small.size()) == small.data());
     CHECK(box.touched(MailBufferId::a, MailArea::large) == 0);
     CHECK(drained_at(small.size() + 8) == large.data());
-    CHECK(drained_at(8) == large.data());  // it does not go home at once
+    CHECK(drained_at(8) == large.data());  // the buffer does not return at once
     CHECK(drained_at(large.size()) == large.data());
     CHECK(box.memory.mail().spilled_bytes() == 0);
     CHECK_FALSE(Region::contains(drained_at(large.size() + 8)));
@@ -180,7 +181,7 @@ TEST_CASE("BottomHalf: trimming gives the memory back once no mail has come sinc
     const std::size_t held = box.resident();
     REQUIRE(held >= before + 50);
     box.mail.trim();
-    CHECK(box.resident() == held);  // it had mail
+    CHECK(box.resident() == held);  // mail came since the last trim()
     box.mail.trim();
     CHECK(box.resident() == before);
     CHECK(box.memory.mail().touched_bytes() == 0);
@@ -223,7 +224,7 @@ TEST_CASE(
     const auto little = bytes_of(64, 2);
     const auto run = [&](int eras, int much_every) {
         for (int era = 0; era < eras; ++era) {
-            box.push(era % much_every < 2 ? much : little);  // both buffers
+            box.push(era % much_every < 2 ? much : little);  // two eras: both buffers
             box.drain();
         }
     };
@@ -244,8 +245,8 @@ TEST_CASE(
 
 TEST_CASE(
     "BottomHalf: many writers and one owner who trims: every event arrives once and in order") {
-    // Each writer numbers its events; the owner sees the numbers of each go up by one. A third kind of
-    // thread reads the marks all the while, as the migration daemon does.
+    // Each writer numbers its events. The owner checks that the numbers of each writer increase by
+    // one. A third kind of thread reads the touched bytes meanwhile, as the migration daemon does.
     constexpr std::uint32_t writers = 4, events_each = 30'000;
     Mailbox box;
     std::atomic<std::uint32_t> writing{writers};
@@ -274,7 +275,7 @@ TEST_CASE(
     std::vector<std::uint32_t> next(writers, 0);
     std::uint32_t out_of_order = 0;
     for (std::uint64_t turn = 0;; ++turn) {
-        const bool last = writing == 0;  // before the list: what was written is listed by now
+        const bool last = writing == 0;  // read before take_all(): then all written mail is listed
         for (BottomHalf* mail = box.ready.take_all(); mail != nullptr; mail = nullptr) {
             const auto events = mail->drain();
             for_each_wire_event(events.data(), events.size(), [&](const WireEvent& wire) {

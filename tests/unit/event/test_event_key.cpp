@@ -1,4 +1,4 @@
-// The total order of events, which every engine's result depends on.
+// The total order of events. The results of all engines depend on it.
 #include "event/event_key.hpp"
 #include "tests/support/catch.hpp"
 

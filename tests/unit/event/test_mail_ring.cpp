@@ -1,4 +1,5 @@
-// A mail ring against a queue: it delivers what was published, in order, and refuses what it has no room for.
+// Compares a mail ring with a queue. The ring delivers the published events in order, and refuses
+// an event for which it has no room.
 #include "event/mail_ring.hpp"
 
 #include <algorithm>

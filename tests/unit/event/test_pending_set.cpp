@@ -1,9 +1,9 @@
-// The pending set against std::set: whatever the mix of pushes and pops, both must give the same
-// entries in the same order.
+// Compares the pending set with std::set: for every mix of pushes and pops, both must return the
+// same entries in the same order.
 //
-// Each case draws from its seed a shape of times (scale, ties, bursts, jumps, tails), how many
-// entries there are about to be, and which kinds of pushes happen at all: unusual mixes are where
-// such structures break. NUMAWARP_TEST_SEED replays a case.
+// Each case draws from its seed the distribution of times (scale, ties, bursts, jumps, tails), the
+// number of entries, and the kinds of pushes that occur, because such structures fail at unusual
+// mixes. NUMAWARP_TEST_SEED repeats a case.
 #include "event/pending_set.hpp"
 
 #include <cmath>
@@ -28,7 +28,8 @@ struct Before {
 class Twin {
   public:
     void push(double time) {
-        // The sequence makes keys unique; equal times are common, so that the rest matters too.
+        // The sequence makes keys unique. Equal times are frequent, so that the other members of
+        // the key matter, too.
         const auto any = [this](std::uint32_t bound) {
             return static_cast<std::uint32_t>(random_()) % bound;
         };
@@ -50,7 +51,7 @@ class Twin {
         model.erase(model.begin());
     }
 
-    // Takes out the entries of one target.
+    // Removes the entries of one target.
     void take(std::uint32_t target) {
         std::set<PendingEntry, Before> expected;
         std::erase_if(model, [&](const PendingEntry& entry) {
@@ -93,7 +94,6 @@ class Twin {
     std::uint32_t count_ = 0;
 };
 
-// One random case.
 void run_case(std::uint64_t seed, std::size_t operations) {
     INFO("NUMAWARP_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
@@ -127,7 +127,7 @@ void run_case(std::uint64_t seed, std::size_t operations) {
             const double spread = yes(0.5) ? 0 : scale * 1e-3;
             for (int i = 0; i < 1000; ++i) twin.push(time + spread * uniform());
         }
-        // Grows to the wanted size, stays about there, and at times runs down.
+        // Grows to the wanted size and then stays close to it.
         const double fullness =
             static_cast<double>(twin.model.size()) / static_cast<double>(wanted);
         if (twin.model.empty() || yes(fullness < 1 ? 0.7 : 0.3))

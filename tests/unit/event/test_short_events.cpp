@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t largest = detail::ShortBody::payload_bytes_max;
 
-// Writes as Context::schedule does: LP 3 sends an event to LP 5.
+// Sends an event from LP 3 to LP 5, as Context::schedule does.
 void send(ShortEvents& events, VirtualTime time, EventType type, std::size_t payload_bytes) {
     detail::SendBuffer& buffer = events.buffer();
     std::uint64_t body_word = detail::SentEvent::bare_body(type);
@@ -42,7 +42,7 @@ std::size_t free_bodies(ShortEvents& events) {
     return count;
 }
 
-// An LP's counts, and bodies for its first handler.
+// The counters of a sending LP, with bodies for its first handler.
 struct Sender {
     ShortEvents events;
     PendingSet pending;

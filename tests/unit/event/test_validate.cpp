@@ -1,5 +1,5 @@
-// The validate() of the pending set and of bottom halves finds damage: done to one in order, looked at,
-// and repaired.
+// validate() of the pending set and of bottom halves finds damage. Each check damages one member of
+// a valid structure, calls validate(), and repairs the member.
 #include <algorithm>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// Contributions are combined over workers and ranks in any order and grouping: so combine() must not care.
+// Contributions are combined over workers and ranks in any order and grouping, so combine() must be
+// commutative and associative.
 #include "gvt/contribution.hpp"
 
 #include <cstring>
@@ -71,7 +72,7 @@ TEST_CASE("Contribution: GVT is the least of what is pending and of what may be 
     CHECK(c.gvt() == EventBound(5, 2));
     c.older = {{3, 1}, 0};
     c.newer = {{4, 0}, 0};
-    CHECK(c.gvt() == EventBound(5, 2));  // all of it has arrived
+    CHECK(c.gvt() == EventBound(5, 2));  // no message is in flight
     c.newer.messages = 1;
     CHECK(c.gvt() == EventBound(4, 0));
     c.older.messages = 2;

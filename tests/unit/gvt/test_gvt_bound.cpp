@@ -1,8 +1,9 @@
-// Goal: GVT is never above anything that may still happen, never falls, and gets to the end.
+// Goal: GVT is never above anything that may still happen, never falls, and reaches the end.
 //
-// Method: ranks of workers that do nothing but count: EpochCounts and GvtRounds as the engine uses
-// them, over the seeded in-process network for reductions. Messages between the workers lie in a bag
-// from which any may be taken next; beside it the true bound is found by looking at everything.
+// Method: ranks whose workers only count. They use EpochCounts and GvtRounds as the engine does,
+// and the seeded in-process network for reductions. Messages between the workers are in a bag from
+// which any message may be taken next. The true bound is computed from all pending events and all
+// messages.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -94,7 +95,7 @@ class CountingRun {
         return bound;
     }
 
-    // An effect of `cause`, often at the same time and then one generation on.
+    // Sends an effect of `cause`. If the delay is 0, the effect has the next generation.
     void send(Worker& from, const EventBound& cause) {
         const auto delay = static_cast<double>(dice_.below(4));
         const EventBound key{cause.time + delay, delay > 0 ? 0 : cause.generation + 1};
@@ -119,10 +120,10 @@ class CountingRun {
         for (std::size_t n = dice_.below(3); n > 0; --n) send(worker, key);
     }
 
-    // A message that arrives late may be answered at once: so do anti-messages.
+    // A received message may cause a send at once, as an anti-message does.
     void receive() {
         if (bag_.empty()) return;
-        // Mostly the newest: some messages stay on their way over many rounds.
+        // Mostly takes the newest message, so that some messages are in flight for many rounds.
         if (dice_.chance(0.2)) std::swap(bag_[dice_.below(bag_.size())], bag_.back());
         const Message message = bag_.back();
         bag_.pop_back();
@@ -156,7 +157,7 @@ class CountingRun {
 
     Dice dice_;
     InProcessNetwork network_;
-    double execute_share_;  // how often, a step; differs from run to run
+    double execute_share_;  // probability per step; drawn for each run
     double receive_share_;
     std::vector<std::unique_ptr<GvtRounds>> rounds_;
     std::vector<Worker> workers_;
@@ -180,7 +181,7 @@ TEST_CASE("GVT is below all that may still happen, does not fall, and reaches th
         CHECK(run.balance() == 0);
         received_ahead += run.received_ahead();
     }
-    // Messages from one epoch ahead did occur.
+    // Messages from one epoch ahead occurred.
     if (!seed_to_replay()) CHECK(received_ahead > 0);
 }
 
@@ -199,7 +200,8 @@ TEST_CASE("a worker does not cut twice before it has learnt the result") {
     CHECK_NOTHROW(counts.cut(1, out));
 }
 
-// Each of two workers sends a message an epoch, which the other receives some epochs later.
+// Each of two workers sends one message per epoch. The other worker receives it `journey` epochs
+// later.
 TEST_CASE("GVT gets on though something is always in flight") {
     constexpr std::uint32_t rounds = 1000, journey = 5;
     static_assert(first_round + rounds < rounds, "epochs wrap on the way");

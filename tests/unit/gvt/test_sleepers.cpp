@@ -1,4 +1,4 @@
-// Workers that sleep are woken, whatever comes first: the word that there is something, or the sleep.
+// A worker that sleeps is woken, whether the wake-up or the sleep comes first.
 #include "gvt/sleepers.hpp"
 
 #include <atomic>
@@ -46,7 +46,7 @@ TEST_CASE("Sleepers: mail that may not be executed yet wakes nobody") {
     }
 }
 
-// Two threads pass a ball.
+// Two threads wake each other in turn.
 TEST_CASE("Sleepers: no wake is lost") {
     constexpr std::uint32_t players = 2;
     const auto throws = static_cast<std::uint32_t>(test::effort(20'000));

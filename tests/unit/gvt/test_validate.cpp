@@ -1,4 +1,4 @@
-// EpochCounts::validate() finds counts that cannot be.
+// EpochCounts::validate() finds counts that are impossible.
 #include "base/check.hpp"
 #include "gvt/epoch_counts.hpp"
 #include "tests/support/catch.hpp"

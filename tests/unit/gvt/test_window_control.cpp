@@ -1,5 +1,5 @@
-// The optimism window as a function of what the rounds say: efficiency sets its direction, the density of
-// events how narrow it may be.
+// The window as a function of the results of GVT rounds. Efficiency widens or narrows it; the
+// density of events determines how narrow it may become.
 #include <cmath>
 
 #include "gvt/window_control.hpp"
@@ -9,8 +9,8 @@
 namespace nw::test {
 namespace {
 
-// Feeds rounds of 10,000 events each, of which a share stays and is committed. Workers are never more than
-// `lead` beyond GVT.
+// Feeds rounds of 10,000 events each. A share of them, the efficiency, is not rolled back and is
+// committed. Workers are never more than `lead` beyond GVT.
 class Feeder {
   public:
     explicit Feeder(WindowControl control) : control_(control) {}
@@ -51,7 +51,7 @@ TEST_CASE(
     CHECK(feeder.round(0.97, 1, 20) == Approx(20));
 }
 
-// A window of 20, of which workers have used all, with GVT advancing by 20 a round.
+// A window of 20 that workers have used up, while GVT advances by 20 per round.
 Feeder settled() {
     Feeder feeder(WindowControl::automatic(0, 1024, 2));
     for (int i = 0; i < 50; ++i) feeder.round(0.97, 20, 20);
@@ -78,7 +78,8 @@ TEST_CASE("the advance of GVT does not hold the window down") {
     CHECK(width > 10'000);
 }
 
-// A worker is always ahead by the whole width, and nothing is ever rolled back: 1000 events in a unit of time.
+// The width at the end of a run with 1000 events per unit of time, in which a worker is always
+// ahead by the whole width and nothing is rolled back.
 VirtualTime widest(std::uint32_t lps, std::uint64_t workers) {
     WindowControl control = WindowControl::automatic(0, lps, workers);
     Contribution sums;
@@ -118,7 +119,7 @@ TEST_CASE("a window that has come to hold more is narrowed, by four at most") {
 
 TEST_CASE("what was executed under a wider window does not narrow the next one") {
     Feeder feeder = settled();
-    // 10,000 events up to 40 ahead, which are not rolled back yet.
+    // 10,000 events up to 40 beyond GVT. Later rounds roll back a part of them.
     const VirtualTime narrowed = feeder.round(0.5, 0.1, 40);
     REQUIRE(narrowed == Approx(5));
     for (int i = 0; i < 5; ++i) CHECK(feeder.round(0.6, 1, 5) == narrowed);
@@ -136,7 +137,7 @@ TEST_CASE("a window holds a few hundred events at least") {
     Feeder feeder = settled();
     VirtualTime width = 20;
     for (int i = 0; i < 100; ++i) width = feeder.round(0.1, 2, 2);
-    // A tenth of 10,000 events is committed in 2 units: 500 events a unit.
+    // A tenth of 10,000 events is committed in 2 units of time: 500 events per unit.
     CHECK(width == Approx(256 / 500.).epsilon(0.01));
 }
 
@@ -209,7 +210,7 @@ TEST_CASE("where there are few LPs, a storm of rollbacks may make the window nar
         for (int i = 0; i < 300; ++i) width = feeder.round(0.5, 1, 0.9, 2000);
         return width;
     };
-    // 1000 events are committed in a unit of time.
+    // 1000 events are committed per unit of time.
     CHECK(narrowest(1024) == Approx(0.256).epsilon(0.05));
     CHECK(narrowest(64) == Approx(0.128).epsilon(0.05));
     CHECK(narrowest(2) == Approx(0.016).epsilon(0.05));

@@ -1,4 +1,5 @@
-// Which of two windows commits more is found out by trying both, at a small price, and again when it changes.
+// Trials find which of two windows commits more. They cost little, and they are repeated, so that a
+// change is found.
 #include <cstdint>
 #include <utility>
 
@@ -10,10 +11,10 @@ namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
 
-// Rounds of a millisecond, in which each window commits its own number of events.
+// Rounds of a millisecond. In each round, the number of committed events depends on the window.
 class Player {
   public:
-    // `ahead`: of GVT, how far workers have been beyond the lookahead.
+    // `ahead`: how far beyond GVT workers are if the window does not end at the lookahead.
     explicit Player(bool on = true, VirtualTime ahead = 3) : trials_(on), ahead_(ahead) {}
 
     void play(std::uint64_t milliseconds, std::uint64_t within, std::uint64_t beyond) {
@@ -28,14 +29,14 @@ class Player {
             CHECK(has_changed == (is_within != trials_.within_lookahead()));
         }
     }
-    // Of the rounds since it was asked last.
+    // The number of rounds within the lookahead since the last call.
     std::uint64_t rounds_within() { return std::exchange(rounds_within_, 0); }
     bool is_within() const { return trials_.within_lookahead(); }
 
   private:
     WindowTrials trials_;
     VirtualTime ahead_;
-    std::uint64_t now_ = 77 * ms;  // a clock may begin anywhere
+    std::uint64_t now_ = 77 * ms;  // a clock may begin at any value
     std::uint64_t committed_ = 0;
     VirtualTime gvt_ = 0;
     std::uint64_t rounds_within_ = 0;
@@ -56,7 +57,7 @@ TEST_CASE("the better window is found within a few trials, and the other one cos
     player.play(100'000, within_is_better ? 2000 : 1000, within_is_better ? 1000 : 2000);
     const std::uint64_t within = player.rounds_within();
     const std::uint64_t lost = within_is_better ? 100'000 - within : within;
-    CHECK(lost > 0);  // it goes on trying
+    CHECK(lost > 0);  // trials continue
     CHECK(lost < 1500);
 }
 

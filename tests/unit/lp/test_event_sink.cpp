@@ -1,4 +1,5 @@
-// The rules of schedule() that all engines check alike, word for word, and the counts that would wrap.
+// The rules of schedule() that all engines check with the same messages, and the counters that must
+// not wrap.
 #include "lp/event_sink.hpp"
 #include "lp/make_context.hpp"
 
@@ -33,8 +34,8 @@ std::string breach(std::uint32_t target, VirtualTime delay, std::size_t payload_
 TEST_CASE("check_schedule: what may be scheduled") {
     CHECK(breach(0, 0.5, 0) == "");
     CHECK(breach(3, 1e300, 8) == "");
-    CHECK(breach(1, 0, 8) == "");     // to itself without lookahead
-    CHECK(breach(0, 0, 0, 0) == "");  // zero delay where none is declared
+    CHECK(breach(1, 0, 8) == "");     // to itself: no lookahead
+    CHECK(breach(0, 0, 0, 0) == "");  // zero delay, if no lookahead is declared
     CHECK(breach(0, -0.0, 0, 0) == "");
 }
 
@@ -59,7 +60,8 @@ TEST_CASE("check_schedule: each breach has its own words") {
 }
 
 TEST_CASE("Context: an event scheduled for a time has that time, where no delay would lead to it") {
-    // Both roundings are halfway between two numbers, and go to the even one.
+    // The subtraction and the addition each have a result halfway between two numbers, which is
+    // rounded to the even one.
     constexpr double now = 0x1p-53, time = 1 + 0x1p-52;
     static_assert(now + (time - now) != time);
     class Times final : public detail::EventSink {
@@ -108,7 +110,7 @@ TEST_CASE("blocks_drawn: more than a history entry can say is refused, and so is
     CHECK_THROWS_AS(detail::blocks_drawn(5, 4), ModelError);
 }
 
-// What passes through a Context arrives unchanged behind it.
+// Records everything that a Context passes to its sink.
 class Recorder final : public detail::EventSink {
   public:
     Recorder() : EventSink({.lps = 9, .kinds = &some()}, 1) {}

@@ -1,5 +1,5 @@
-// The ring of an LP's past against a std::deque, across the wrap of its ordinals, which comes after 32
-// events.
+// Compares the ring of an LP's history with a std::deque, across the wrap of its ordinals, which
+// follows after 32 events.
 #include "lp/history.hpp"
 
 #include <deque>
@@ -20,7 +20,7 @@ struct Memory {
     PlatformHeap& heap = group.platform();
 };
 
-// Each entry is known by its random_used, and by the last bytes of its stride.
+// Stores `number` in random_used and in the last byte of the entry.
 void put(History& history, PlatformHeap& heap, std::uint32_t number) {
     HistoryEntry& entry = history.append(stride, heap);
     entry = {};
@@ -75,7 +75,8 @@ TEST_CASE("History: the ring grows while its entries lie on both sides of the wr
         Memory memory;
         History history;
         std::deque<std::uint32_t> model;
-        // One entry at a time up to the wrap, then a growth with `before` entries behind it.
+        // Appends and drops single entries until `before` ordinals are left up to the wrap. The
+        // entries that follow are on both sides of the wrap.
         for (History::Ordinal p = History::first; p != 0u - before; ++p) {
             put(history, memory.heap, 0);
             history.drop_first();

@@ -1,8 +1,8 @@
-// How an LP's state comes back: both kinds of saved states, and the undo bytes of small states, against
-// a plain list of what the state was before each event.
+// How an LP's state is restored: from both kinds of saved states, and from the undo bytes of small
+// states. The expected values are a list of the states before each event.
 //
-// Method: one LP in a group, whose "events" add to a number (and, for snapshots, to a string on its
-// heap). Positions are counted over the wrap, which comes after 32 events.
+// Method: one LP in a group. An "event" adds to a number (and, for snapshots, to a string on the
+// LP's heap). Positions pass the wrap, which follows after 32 events.
 #include "lp/state_keeping.hpp"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ struct Wide final : LogicalProcess {
     std::uint64_t table[30'000];
 };
 
-// An LP and all that an engine keeps for it, but for the events.
+// An LP with everything that an engine keeps for it, except the events.
 template <class Process>
 class KeptLp {
   public:
@@ -93,7 +93,8 @@ class KeptLp {
         run(n);
     }
 
-    // As Worker::restore_state does it, coasting included. Returns how many were executed again.
+    // Works like Worker::restore_state, including coasting forward. Returns the number of events
+    // that were executed again.
     std::uint32_t roll_back(History::Ordinal position) {
         std::uint32_t coasted = 0;
         if (keeper.saves_states(lp)) {
@@ -128,7 +129,7 @@ class KeptLp {
     StateKeeper keeper{{rules_}};
 };
 
-// Random steps; `sums[i]` is what the LP's state was before the i-th event.
+// Executes random steps. `sums[i]` is the state of the LP before the i-th event.
 template <class Process>
 void play(Rollback method, std::uint32_t state_saving_interval) {
     std::uint64_t rollbacks = 0, coasted = 0, wraps = 0, forgotten = 0;
@@ -200,13 +201,13 @@ TEST_CASE("StateKeeper: trim keeps the saved state that the oldest event to come
     const std::uint64_t all = kept.keeper.bytes();
     kept.commit_to(History::first + 37);  // five events beyond the wrap
     CHECK(kept.lp.history.head() == History::first + 32);
-    CHECK(kept.keeper.bytes() == all / 38 * 34);  // those of events 0, 8, 16 and 24 are gone
+    CHECK(kept.keeper.bytes() == all / 38 * 34);  // without the states of events 0, 8, 16 and 24
     kept.roll_back(History::first + 37);
     CHECK(kept.model().total == 37);
 }
 
-// The interval that an LP comes to whose events and saved states cost so much, after `calm` events, and as
-// many again after a rollback.
+// The interval of an LP after `calm` events, or after a rollback and `calm` more events. `save_ns`
+// and `event_ns` are the measured costs of a saved state and of an event.
 std::uint32_t interval_after(float save_ns, float event_ns, int calm, bool is_rolled_back) {
     KeptLp<Rich> kept(Rollback::snapshot, 0);
     const auto run = [&] {
@@ -235,7 +236,8 @@ TEST_CASE(
 
 TEST_CASE("StateKeeper: a rollback makes the interval what its rate and the costs say") {
     CHECK(interval_after(10'000, 100, 10'000, false) == 400);
-    // One rollback in 32 events and what was waited for before, then none in at most 48.
+    // The interval is first adapted to one rollback in 32 events or somewhat more, then to none in
+    // at most 48 events.
     const std::uint32_t interval = interval_after(10'000, 100, 48, true);
     CHECK(interval >= 80);
     CHECK(interval <= 160);

@@ -1,7 +1,7 @@
-// Goal: what validate.hpp looks for is found, and an LP in order passes.
+// Goal: the functions of validate.hpp find each damage, and accept a valid LP.
 //
-// Method: an LP with a history of its own, as the engine would leave it, part of it final, with
-// saved states and sends of both kinds. Each case does one damage to a fresh one.
+// Method: an LP with its own history, as the engine would leave it. A part of the history is final,
+// and it has saved states and sends of both kinds. Each case damages a new LP in one way.
 #include "lp/validate.hpp"
 
 #include <cstring>
@@ -37,7 +37,8 @@ class LpAtWork {
         block = lp.heap.allocate(40);
         keeper_->begin(lp);
         for (int i = 0; i < 10; ++i) execute(1 + i);
-        // Four are final, and what is needed for coasting to the first of the others is kept.
+        // Four events are final. The entries for coasting forward to the first of the other events
+        // are kept.
         for (int i = 0; i < 4; ++i) free_side_effects(at(lp.committed++));
         facts.gvt = facts.final_before.time = 5;
         const History::Ordinal needed = keeper_->trim(lp, lp.committed, memory_.platform());
@@ -51,7 +52,8 @@ class LpAtWork {
     HistoryEntry& oldest() { return at(lp.history.head()); }
     SideEffect& anti_of_newest() { return *newest().side_effects; }
 
-    // Its handler draws, and sends two events: one here, one elsewhere.
+    // The handler draws random numbers and sends two events: one within the worker, one to another
+    // worker.
     void execute(VirtualTime time) {
         HistoryEntry& entry = lp.history.append(rules.entry_stride, memory_.platform());
         entry = {&new_event(time, 9, lp.id), nullptr, nullptr, 3, 2};
@@ -129,7 +131,7 @@ TEST_CASE("validate: an LP in order passes, whatever was taken back and made fin
     REQUIRE_NOTHROW(validate_newest(at_work.lp, at_work.facts));
     REQUIRE_NOTHROW(validate_whole(at_work.lp, at_work.facts));
 
-    // A failed event is the newest, and those after it rest.
+    // A valid LP whose newest event has failed.
     HistoryEntry& failed = at_work.newest();
     SideEffect words{nullptr, 0, SideEffect::Kind::failure, 0};
     at_work.lp.sequence -= failed.sent_count;
@@ -226,7 +228,7 @@ TEST_CASE("validate: damage to an LP's history is found") {
 TEST_CASE("validate: damage to an LP's heap is found with the LP") {
     LpAtWork at_work(Rollback::snapshot);
     Block* block = StateSpans::find(at_work.block);
-    block->free_mask |= 1;  // the chunk is in use, and is handed out again
+    block->free_mask |= 1;  // the chunk is in use, and could be allocated again
     REQUIRE_NOTHROW(validate_newest(at_work.lp, at_work.facts));
     REQUIRE_THROWS_AS(validate_whole(at_work.lp, at_work.facts), InternalError);
 }

@@ -1,4 +1,5 @@
-// What the command line and the configuration file accept, and what they say of what they refuse.
+// The values that the command line and the configuration file accept, and the messages for values
+// that they refuse.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -33,7 +34,7 @@ struct Program {
     }
 };
 
-// What is said of these arguments; empty if they are accepted.
+// The error message for these arguments; empty if they are accepted.
 std::string complaint(const std::vector<std::string>& arguments) {
     Program program;
     try {

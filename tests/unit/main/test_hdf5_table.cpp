@@ -1,5 +1,5 @@
-// The way from CSV to HDF5. That the values are alike is seen by tests/system/output_formats.py; here
-// is what goes wrong.
+// The errors of the conversion from CSV to HDF5. tests/system/output_formats.py compares the
+// values.
 #include "formats/hdf5_table.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace nw {
 namespace {
 
-// A file with this text.
+// A CSV file with this text.
 struct Csv {
     explicit Csv(const std::string& text) : path(folder.path() + "/t.csv") {
         std::ofstream(path, std::ios::binary) << text;

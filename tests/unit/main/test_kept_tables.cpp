@@ -1,4 +1,5 @@
-// --output-format, whatever formats there are: each choice leaves its files and no others.
+// --output-format, with each format that this build has: each choice leaves its files and no
+// others.
 #include "formats/kept_tables.hpp"
 
 #include <algorithm>

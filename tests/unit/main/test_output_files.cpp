@@ -1,5 +1,5 @@
-// Results replace a regular file as a whole; links stay links, and devices and pipes are written to
-// and never replaced.
+// Results replace a regular file as a whole. Links stay links. Devices and pipes are written to and
+// never replaced.
 #include <csignal>
 #include <cstdio>
 
@@ -90,7 +90,7 @@ TEST_CASE("output files: what a killed run has left beside its file goes, and no
     }
     REQUIRE(waitpid(killed, nullptr, 0) == killed);
     REQUIRE(folder.files() == 1);
-    // TARGET.HOST-BOOT-RANDOM.part
+    // The name is TARGET.HOST-BOOT-RANDOM.part.
     const std::string left = fs::directory_iterator(folder / "")->path();
     const std::size_t boot = left.size() - std::string("01234567-01234567.part").size();
     const std::string host = left.substr(target.size() + 1, boot - target.size() - 2);

@@ -1,4 +1,4 @@
-// The words of the live line, and when a log gets one, without a clock or a terminal.
+// The text of the progress line, and when a log gets one, without a clock or a terminal.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,8 @@ using nw::ProgressMeter;
 
 namespace {
 
-// A sample a second: virtual time, committed and executed events so far at second s.
+// Adds one sample per second. Up to second s, s million events were executed and 90 % of them
+// committed.
 void run_steadily(ProgressMeter& meter, int from_second, int to_second, double from_gvt,
                   double gvt_a_second) {
     for (int second = from_second; second <= to_second; ++second) {
@@ -37,7 +38,8 @@ TEST_CASE("progress: speed is that of the last seconds, time to go that of the l
     for (int second = 1; second <= 10; ++second)
         meter.add({40.0 + second, 400.0 + second, 36'000'000u + second * 100'000u,
                    40'000'000u + second * 200'000u});
-    // Of the 12.5 s that are a quarter, the first 2.5 were fast: the youngest sample so old is of 37 s.
+    // The last quarter of the run began at 37.5 s, and the last sample before that is of 37 s. So
+    // the time to go is computed from 3 fast and 10 slow seconds.
     CHECK(meter.line() ==
           "at 410/1000 (41.0 %) | 100 k events/s | efficiency 50 % | ETA 3 min 12 s");
 }

@@ -1,4 +1,4 @@
-// What a run that is over is reported as: the text for people, the JSON for programs.
+// The report of a finished run: text for people and JSON for programs.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -24,7 +24,7 @@ namespace {
 
 using nw::Counter;
 
-// A run of two workers that undid a tenth of what it did.
+// A run of two workers that rolled back a tenth of the executed events.
 struct FinishedRun {
     nw::test::ToyModel model;
     nw::Settings settings;
@@ -204,7 +204,7 @@ TEST_CASE("statistics: what is infinite is null") {
 
 namespace {
 
-// The same run on two nodes of three, where a quarter of the mail was remote.
+// FinishedRun on two of three nodes. A quarter of the mail was remote.
 struct RunOnNodes : FinishedRun {
     RunOnNodes() {
         const auto gib = std::uint64_t{1} << 30;
@@ -214,7 +214,8 @@ struct RunOnNodes : FinishedRun {
         result.workers[0].node = 0;
         result.workers[1].node = 1;
         nw::Placement placement;
-        // Of 51,200 pages of state every tenth was asked for, of the mail every page.
+        // The kernel was asked for every tenth of 51,200 pages of state, and for every page of
+        // mail.
         placement.kinds[0] = {51'200, 5'120, 5'120, 0, {2'560, 2'560}};
         placement.kinds[2] = {2'000, 2'000, 1'280, 320, {1'280}};
         result.numa.placement = placement;

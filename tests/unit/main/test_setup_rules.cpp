@@ -1,4 +1,4 @@
-// Every rule that a Setup must keep is found broken, in words that name the model.
+// A Setup that breaks a rule is refused. The message names the model.
 #include <limits>
 #include <string>
 
@@ -10,7 +10,8 @@ namespace {
 
 using nw::test::ToyModel;
 
-// What is said of the toy model after `spoil` has changed its setup or the configuration.
+// The message for the toy model after `spoil` has changed its setup or the configuration; empty if
+// they are accepted.
 template <class Spoil>
 std::string complaint(Spoil spoil, nw::Settings settings = {}, std::uint32_t ranks = 1) {
     ToyModel model;
@@ -82,7 +83,7 @@ TEST_CASE("setup rules: names of measures, kinds and events stand on one line of
     CHECK(of_measure("") == "model toy: measure \"\"" + how);
     CHECK(of_measure(std::string(201, 'x')) ==
           "model toy: measure of 201 bytes in its name: must have a name of at most 200");
-    // What is wrong with these is not their names.
+    // These names are valid. The message is about another error.
     for (const std::string& name : {std::string("caf\u00e9 1"), std::string(200, 'x')})
         CHECK(of_measure(name) ==
               "model toy: measure " + name + ": must be created with nw::measure()");

@@ -1,4 +1,4 @@
-// Seed and random numbers that setup() may use.
+// The seed and the random numbers that setup() may use.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

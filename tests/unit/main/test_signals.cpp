@@ -1,5 +1,5 @@
-// The first signal is a request; what comes right after it is the same request once more; what comes
-// later kills. Signals are a process's own, so each case has a child process.
+// The first signal is a request. A signal right after it belongs to the same request; a later one
+// kills the process. Each case has a child process, because signals are sent to a process.
 #include <csignal>
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// How a child ends that gets SIGTERM twice, with this pause between: the status of waitpid().
+// Returns the status, as of waitpid(), of a child that gets SIGTERM twice, with a pause in between.
 int end_after_two_signals(std::chrono::milliseconds pause) {
     const pid_t child = fork();
     if (child == 0) {
@@ -31,7 +31,8 @@ int end_after_two_signals(std::chrono::milliseconds pause) {
     return status;
 }
 
-// How a child ends that gets SIGTERM in a phase in which no engine reads it.
+// Returns the status of a child that gets SIGTERM. The engine reads the request only if the run has
+// begun and is not `unstoppable`.
 int end_after_signal(bool begun, const char* unstoppable) {
     const pid_t child = fork();
     if (child == 0) {
@@ -47,7 +48,8 @@ int end_after_signal(bool begun, const char* unstoppable) {
     return status;
 }
 
-// What a process says on standard error to SIGUSR2, and how many requests reach the run.
+// The text that a process prints on standard error when it gets SIGUSR2, and the number of requests
+// that the run receives.
 struct PlacementAnswer {
     std::string line;
     int requests = -1;

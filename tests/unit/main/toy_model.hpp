@@ -1,4 +1,4 @@
-// A model with one option of each kind, and a setup that tests may spoil.
+// A model with one option of each kind, and with a setup that tests may change.
 #pragma once
 
 #include <cstdint>

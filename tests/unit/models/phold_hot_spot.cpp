@@ -1,4 +1,5 @@
-// PHOLD's hot spot: where the window is, whom it takes in, and that the events of a run follow it.
+// PHOLD's hot spot: where the window is, which LPs it contains, and that the events of a run follow
+// it.
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -14,7 +15,8 @@ using phold::HotSpot;
 
 namespace {
 
-// Counts the events that the sequential engine executes: of all LPs, and on the right side.
+// Counts the events that the sequential engine executes inside and outside of the window. `wrong`:
+// hot events outside, and other events inside.
 struct Tally {
     std::uint64_t inside = 0, outside = 0, wrong = 0;
 };
@@ -112,7 +114,7 @@ TEST_CASE("HotSpot: draws are uniform over the window, or over all other LPs") {
     constexpr int draws = 100'000;
     const HotSpot spot(lps, width, 10);
     nw::Random random(1, 0, 0);
-    // The second window goes over the last LP to the first.
+    // The second window continues from the last LP to the first.
     for (const double time : {2.0, 9.5}) {
         std::vector<int> inside(lps, 0), outside(lps, 0);
         for (int i = 0; i < draws; ++i) {
@@ -150,7 +152,7 @@ TEST_CASE("Phold: every hot event is executed in the window, every other one out
         parameters.remote = remote;
         const Tally tally = tally_of(parameters);
         CHECK(tally.wrong == 0);
-        // 120 chains of hot events, each of about 300 steps of mean 1 and variance 0.81.
+        // 120 chains of hot events. Each chain has about 300 steps of mean 1 and variance 0.81.
         CHECK(std::abs(double(tally.inside) - 120 * 300) < 4 * std::sqrt(120 * 300 * 0.81) + 120);
         CHECK(std::abs(double(tally.outside) - 280 * 300) < 4 * std::sqrt(280 * 300 * 0.81) + 280);
     }

@@ -1,4 +1,4 @@
-// The network file: what the shipped one must be, and that every mistake in one is told in a line.
+// The network file: the properties of the shipped file, and a message of one line for each mistake.
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -49,7 +49,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
     return text.replace(at, what.size(), by);
 }
 
-// The message for a text, which must be a SetupError of one line that names the file.
+// The message for a text. It must be a SetupError of one line that names the file.
 std::string error_of(const std::string& text) {
     try {
         traffic::parse_network(text, "net.toml");
@@ -94,7 +94,8 @@ TEST_CASE("Network: no Italian route is shorter than the crow flies, and few are
         REQUIRE(from.position);
         REQUIRE(to.position);
         const double air = air_distance_km(*from.position, *to.position);
-        // Positions are city centres to 0.01 degrees; the way through half of each is the junction's.
+        // Positions are city centers, to 0.01 degrees. Half of the length of each junction is part
+        // of the road between two cities.
         const double road = route.length_km + (from.length_km + to.length_km) / 2;
         INFO(route.motorway << ' ' << from.name << '-' << to.name << ": air " << air << " km");
         CHECK(road >= 0.96 * air);

@@ -1,4 +1,4 @@
-// How single cars drive, against theory: times to cross, slowdown, accidents.
+// The driving of single cars, compared with theory: crossing times, slowdown and accidents.
 #include <cmath>
 #include <numbers>
 
@@ -11,7 +11,8 @@ namespace {
 
 constexpr int samples = 200'000;
 
-// Four standard errors: a fair sample is outside once in 16,000 tests; and the seed is fixed.
+// The limit is four standard errors. A correct mean exceeds it once in 16,000 tests, and the seed
+// is fixed.
 struct Estimate {
     double mean = 0;
     double error = 0;
@@ -30,7 +31,8 @@ Estimate estimate(Draw draw) {
     return {mean, std::sqrt((squares / samples - mean * mean) / samples)};
 }
 
-// The mean of f(speed) over the Gaussian cut below mean/4, by the trapezoidal rule.
+// The mean of f(speed) over a normal distribution that is cut off below mean/4, computed by the
+// trapezoidal rule.
 template <class Function>
 double mean_over_speeds(const traffic::RoadParameters& p, Function f) {
     const double from = p.speed_mean / 4, to = p.speed_mean + 10 * p.speed_deviation;
@@ -66,7 +68,7 @@ TEST_CASE("Road physics: the mean crossing time of an empty stretch is length/sp
             mean_over_speeds(parameters, [=](double v) { return length_km / v * 3600; });
         INFO(time.mean << " +- " << time.error << " s, theory " << theory << " s");
         CHECK(time.agrees_with(theory));
-        // The mean of 1/speed is above 1/mean speed, by some 4 % here.
+        // The mean of 1/speed is larger than 1/(mean speed), here by some 4 %.
         CHECK(theory > length_km / 110 * 3600);
     }
 }
@@ -113,7 +115,8 @@ TEST_CASE(
     const traffic::RoadParameters parameters;
     const double capacity = 400;
     double sum = 0;
-    // Over all numbers, possible or not, the pieces of the normal curve tile it.
+    // The probabilities are areas of adjacent pieces of a normal curve. Over all numbers of cars,
+    // also impossible ones, they add up to 1.
     for (int cars = -1000; cars <= 1400; ++cars) {
         const double p = traffic::accident_probability(cars, capacity, parameters);
         CHECK(p >= 0);

@@ -1,4 +1,5 @@
-// Cutting the network into objects: exact in number, in proportion to length, symmetric in links.
+// The network is cut into objects: their number is exact, routes are cut in proportion to their
+// lengths, and links are symmetric.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -45,8 +46,8 @@ TEST_CASE(
     const traffic::Network italy = traffic::italian_network();
     for (const std::uint32_t objects : {500u, 1024u, 4000u}) {
         INFO(objects << " objects");
-        // By d'Hondt's rule the next cut goes to the longest segment: cutting any route once less
-        // would give a segment at least as long as the longest there is.
+        // By d'Hondt's rule, the next cut goes to the longest segment. So with one cut less, the
+        // segments of any route would be at least as long as the longest segment of the plan.
         double longest = 0;
         const RoadPlan plan = traffic::cut(italy, objects);
         for (const RoadObject& object : plan) {
@@ -76,7 +77,8 @@ TEST_CASE("RoadPlan: links are symmetric, segments have two ends and make chains
                 const RoadObject& other = plan[nw::index(neighbour)];
                 CHECK(std::count(other.neighbours.begin(), other.neighbours.end(), nw::LpId{i}) ==
                       1);
-                // A junction meets roads only; a piece of a route only the next pieces of it.
+                // A junction is linked only to roads. Two linked pieces are adjacent pieces of one
+                // route.
                 CHECK_FALSE((plan[i].is_junction && other.is_junction));
                 if (!plan[i].is_junction && !other.is_junction) {
                     CHECK(plan[i].origin == other.origin);

@@ -1,4 +1,5 @@
-// The model as a whole, run by the sequential engine, seen through what it commits to its CSV file.
+// The whole model, executed by the sequential engine. The tests check the committed rows of its CSV
+// file.
 #include <unistd.h>
 #include <atomic>
 #include <cmath>
@@ -97,7 +98,7 @@ TEST_CASE("Traffic: cars in = cars out + cars inside in every row, and over the 
     for (const char* objects : {"137", "500"}) {
         INFO(objects << " objects");
         traffic::TrafficModel model;
-        // Two and a half hours: the last row is for a part of an hour.
+        // Two and a half hours, so that the last row covers only a part of an hour.
         const Run done = run(model, {{"objects", objects}, {"inter-arrival", "20"}}, 9000, folder);
         REQUIRE(done.rows.size() == 3 * std::stoul(objects));
         struct Sums {
@@ -137,8 +138,9 @@ TEST_CASE("Traffic: cars enter at the rate that was asked for") {
     const Run done = run(model, {{"objects", "137"}, {"inter-arrival", "10"}}, 3600, folder);
     double entered = 0;
     for (const Row& row : done.rows) entered += static_cast<double>(count(row, "entered"));
-    // 62 junctions, Erlang with shape 2: the variance of the number is half its mean; and the
-    // renewal function of a process that starts with an arrival's interval is T/m - 1/4.
+    // 62 junctions; intervals have an Erlang distribution of shape 2. The variance of the number is
+    // half of its mean. T/m - 1/4 is the renewal function of a process that starts with a whole
+    // interval.
     const double mean = 62 * (3600 / 10.0 - 0.25);
     INFO(entered << " entered, expected " << mean);
     CHECK(std::abs(entered - mean) <= 4 * std::sqrt(mean / 2));
@@ -147,7 +149,7 @@ TEST_CASE("Traffic: cars enter at the rate that was asked for") {
 TEST_CASE("Traffic: accidents happen on segments only, and the cars that wait are not lost") {
     const TemporaryFolder folder;
     traffic::TrafficModel model;
-    // Little room, a wide curve and short accidents: many happen, and end within the run.
+    // Little room, a wide curve and short accidents: many accidents happen, and end within the run.
     const Run done = run(model,
                          {{"objects", "300"},
                           {"inter-arrival", "30"},

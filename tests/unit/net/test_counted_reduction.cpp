@@ -1,4 +1,5 @@
-// A reduction's result is known on a rank when all has come that was sent to it before, whatever the weather.
+// A rank gets the result of a reduction when everything that was sent to it before has arrived,
+// whatever the delays of the network.
 #include "net/counted_reduction.hpp"
 
 #include <array>
@@ -19,7 +20,7 @@ struct Count {
 };
 using Reduction = CountedReduction<Count>;
 
-// A rank that sends whenever it likes, and begins a reduction whenever none is under way.
+// A rank that sends at any time, and begins a reduction whenever none is under way.
 class RestlessRank {
   public:
     RestlessRank(Transport& transport, std::uint32_t ranks)
@@ -28,7 +29,7 @@ class RestlessRank {
         REQUIRE(part_.sent.size() == ranks);
     }
 
-    // Returns the stamp.
+    // Returns the stamp of the message.
     std::uint32_t send(std::uint32_t to) {
         transport_.send(RankId{to}, std::as_bytes(std::span(&stamp_, 1)));
         ++part_.sent[to];
@@ -48,7 +49,7 @@ class RestlessRank {
         ++stamp_;
         part_.sent.assign(part_.sent.size(), 0);
     }
-    // Returns whether one has ended, that of stamp() - 1.
+    // Returns whether the reduction with the stamp stamp() - 1 has ended.
     bool poll() {
         if (!reduction_.is_under_way()) return false;
         const bool ended = reduction_.poll(stamp_ - 1);
@@ -65,7 +66,7 @@ class RestlessRank {
     Transport& transport_;
     Reduction reduction_;
     Reduction::Part part_;
-    std::uint32_t stamp_ = 0u - 3;  // wraps
+    std::uint32_t stamp_ = 0u - 3;  // wraps soon
     std::map<std::uint32_t, std::uint64_t> received_;
     std::uint64_t waits_ = 0;
 };

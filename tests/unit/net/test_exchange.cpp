@@ -1,6 +1,8 @@
-// Goal: however much is posted, a step of the net role sends a bounded number of batches before it receives, and a
-// bounded number is under way. Method: two ranks that each have very much for the other, on a transport on which a send
-// completes only when the other rank has received.
+// Goal: however many batches are posted, a step of the net role sends a bounded number of them
+// before it receives, and a bounded number is under way.
+//
+// Method: two ranks each post 20,000 batches for the other. On their transport, a send completes
+// only when the other rank has received it.
 #include "net/exchange.hpp"
 
 #include <array>

@@ -1,5 +1,6 @@
-// The network that the stepped tests play on: whatever the weather, every batch arrives once and whole,
-// some of them late and out of order, and a reduction tells all ranks the same.
+// The network of the stepped tests. Whatever its delays and stalls, every batch arrives once and
+// complete, some batches arrive late and out of order, and a reduction has the same result on all
+// ranks.
 #include "tests/support/in_process_network.hpp"
 
 #include <algorithm>

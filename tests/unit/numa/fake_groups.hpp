@@ -1,4 +1,4 @@
-// Groups of memory on a fake machine, with pages that lie where the test says.
+// Groups of memory on a fake machine, with pages on nodes that the test chooses.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,18 @@ class FakeGroups {
         return pointers;
     }
 
-    // A segment of the group with its first `touched` pages on the node.
+    // Adds a segment to the group. The first `touched` pages of the segment are on the node.
     std::byte* add_segment(std::size_t g, std::size_t pages, NodeId node, std::size_t touched,
                            SegmentKind kind = SegmentKind::platform) {
         void* const base = groups_[g]->segments().allocate_segment(pages * page_bytes, kind);
-        NW_CHECK(base != nullptr);  // and not REQUIRE: tests call this in other threads, too
+        NW_CHECK(base != nullptr);  // not REQUIRE: tests call this in other threads, too
         return touch(static_cast<std::byte*>(base), touched, node);
     }
     std::byte* touch(std::byte* base, std::size_t pages, NodeId node) {
         for (std::size_t i = 0; i < pages; ++i) os_.touch(base + i * page_bytes, node);
         return base;
     }
-    // Mail in the group's first small area, written by somebody on the node.
+    // Adds mail to the group's first small area, written by a thread on the node.
     std::byte* add_mail(std::size_t g, std::size_t pages, NodeId node) {
         groups_[g]->mail().touch(MailBufferId::a, MailArea::small, pages * page_bytes);
         return touch(mail_base(g), pages, node);
@@ -47,7 +47,7 @@ class FakeGroups {
         return groups_[g]->mail().area(MailBufferId::a, MailArea::small).data();
     }
 
-    // Node of each page; −1: not touched.
+    // The node of each page; −1: not touched.
     std::vector<int> nodes_of(std::byte* base, std::size_t pages) {
         std::vector<void*> addresses;
         for (std::size_t i = 0; i < pages; ++i) addresses.push_back(base + i * page_bytes);

@@ -1,5 +1,5 @@
-// A process that can start so many more threads and no others, while this lives: each has a stack of a
-// gibibyte of addresses, and there are addresses for so many.
+// While the object exists, the process can start only `threads` more threads: the stack of each
+// thread has a gibibyte of addresses, and there are no addresses for more stacks.
 #pragma once
 
 #include <pthread.h>

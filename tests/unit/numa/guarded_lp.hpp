@@ -35,7 +35,8 @@ struct GuardedLp {
         guard.adopt_thread();
     }
 
-    // Calls a handler like the engine. Returns the description of its failure, or "".
+    // Calls a handler as the engine does. Returns the description of its failure; empty if there is
+    // none.
     std::string handle(const std::function<void()>& handler) {
         if (sigsetjmp(guard.env(), 0) != 0) {
             reset_runtime_state();

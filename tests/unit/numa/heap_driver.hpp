@@ -1,4 +1,4 @@
-// A heap of an LP under random use, with a model of what it should hold beside it.
+// Random operations on an LP's heap, with a model of its expected content.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace nw::test {
 
-// What a heap should hold.
+// The expected content of a chunk.
 struct Chunk {
     std::size_t bytes;
     std::uint64_t mark;
@@ -38,8 +38,8 @@ inline bool holds(const LpHeap& heap, const Chunks& chunks) {
     return true;
 }
 
-// A seeded stream of operations on a heap, with the model beside it. Two drivers with equal seeds
-// and equal heaps do the same.
+// A seeded sequence of operations on a heap. `chunks` is the expected content of the heap. Two
+// drivers with equal seeds do the same on equal heaps.
 class HeapDriver {
   public:
     HeapDriver(LpHeap& heap, std::uint64_t seed) : heap_(&heap), dice_(seed) {
@@ -50,7 +50,7 @@ class HeapDriver {
     }
 
     Chunks chunks;
-    std::vector<std::byte*> returned;  // every address the heap gave, in order
+    std::vector<std::byte*> returned;  // all addresses that the heap returned, in order
 
     void step() {
         if (!chunks.empty() && dice_.chance(free_share_))

@@ -1,4 +1,4 @@
-// Which pages have memory behind them, from the kernel.
+// Counts the pages that have memory, according to the kernel.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 
 namespace nw::test {
 
-// Requires: whole pages.
+// Requires: the range consists of whole pages.
 inline std::size_t resident_pages(std::span<std::byte> range) {
     std::vector<unsigned char> resident(range.size() / page_bytes);
     REQUIRE(::mincore(range.data(), range.size(), resident.data()) == 0);

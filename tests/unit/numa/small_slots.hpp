@@ -1,4 +1,4 @@
-// A kernel that leaves address space for slots of 2 MiB only, the least there is, for two groups.
+// A kernel whose address space suffices for two slots of 2 MiB, the minimum size.
 #pragma once
 
 #include "tests/support/fake_os.hpp"

@@ -1,4 +1,5 @@
-// AsymSched's decision against trying everything, and the cost of it on 8 and 16 nodes.
+// Compares AsymSched's decision with a search of all placements, and limits its cost on 8 and 16
+// nodes.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -24,7 +25,7 @@ double within(const BandwidthMatrix& machine, const std::vector<std::size_t>& no
     return sum;
 }
 
-// Of a node whose cluster keeps it, the threads stay there.
+// Returns whether threads move away from a node that their cluster still has.
 bool moves_without_need(const std::vector<std::size_t>& before,
                         const std::vector<std::size_t>& after) {
     for (std::size_t k = 0; k < before.size(); ++k)
@@ -34,13 +35,14 @@ bool moves_without_need(const std::vector<std::size_t>& before,
     return false;
 }
 
-// All maps, with every order of nodes within a cluster: nothing is known here of what is good.
+// Tries all maps, with every order of nodes within a cluster. It uses no rule about which maps are
+// good.
 struct TriedAll {
     NodeMap best;
     std::uint64_t bytes = UINT64_MAX;
     double score = 0;
     double best_score = 0;
-    std::uint64_t admissible = 0;  // sets of nodes
+    std::uint64_t admissible = 0;  // counts sets of nodes, like `placements`
     std::uint64_t placements = 0;
 
     TriedAll(const BandwidthMatrix& machine, const std::vector<Cluster>& clusters) {
@@ -54,7 +56,7 @@ struct TriedAll {
                          admissible += first ? 1 : 0;
                          for (std::size_t c = 0; c < clusters.size(); ++c)
                              if (moves_without_need(clusters[c].nodes, map[c])) return;
-                         // What is equal but for rounding is equal.
+                         // Scores that differ only by rounding are equal.
                          const bool as_good = p == Approx(score).epsilon(1e-12);
                          if (moved > bytes || (moved == bytes && !as_good && p < score)) return;
                          if (moved == bytes && as_good && map >= best) return;
@@ -74,7 +76,7 @@ struct TriedAll {
             if (i == clusters.size()) {
                 double p = 0;
                 std::uint64_t moved = 0;
-                bool first = true;  // of the maps onto the same sets
+                bool first = true;  // true for one of the maps onto the same sets
                 for (std::size_t c = 0; c < clusters.size(); ++c) {
                     p += std::log1p(clusters[c].remote_accesses) * within(machine, map[c]);
                     first = first && std::is_sorted(map[c].begin(), map[c].end());
@@ -106,7 +108,7 @@ void shuffle(std::vector<std::size_t>& numbers, Dice& dice) {
         std::swap(numbers[i - 1], numbers[dice.below(i)]);
 }
 
-// Whole MB/s, so that sums are the same in any order.
+// Whole MB/s, so that sums do not depend on the order.
 BandwidthMatrix random_machine(Dice& dice, std::size_t nodes) {
     const std::size_t kinds = 1 + dice.below(4);
     std::vector<std::vector<double>> mb_s(nodes, std::vector<double>(nodes));
@@ -141,7 +143,7 @@ constexpr bool is_optimised = true;
 constexpr bool is_optimised = false;
 #endif
 
-// CPU time; of up to three tries, until one takes no longer than is allowed.
+// The CPU time of `work`. Tries up to three times until the time is at most `allowed`.
 double milliseconds_of(const std::function<void()>& work, double allowed) {
     double ms = 0;
     for (int i = 0; i < 3 && (i == 0 || ms > allowed); ++i) {
@@ -206,7 +208,7 @@ TEST_CASE("AsymSched: a decision takes at most 10 ms on 8 nodes and 100 ms on 16
 }
 
 TEST_CASE("AsymSched: nodes with much traffic between them are one cluster") {
-    // 0 and 1 speak to each other, 2 and 3 too; the rest is little.
+    // Nodes 0 and 1 exchange much traffic, and so do nodes 2 and 3. There is little other traffic.
     const std::vector<std::vector<double>> traffic = {
         {0, 6400, 64, 0}, {6400, 0, 0, 0}, {0, 64, 0, 6400}, {0, 0, 0, 0}};
     const std::vector<Cluster> all = make_clusters(traffic, {1, 2, 3, 4}, 0b1111);
@@ -216,7 +218,8 @@ TEST_CASE("AsymSched: nodes with much traffic between them are one cluster") {
     CHECK(all[0].remote_accesses == 200);
     CHECK(all[1].nodes == std::vector<std::size_t>{2, 3});
     CHECK(all[1].remote_accesses == 100);
-    // A node without threads is in none; one without traffic stands alone.
+    // A node without threads is in no cluster. A node without traffic is the only node of its
+    // cluster.
     const std::vector<Cluster> some =
         make_clusters({{0, 0, 1}, {0, 0, 0}, {0, 0, 0}}, {1, 2, 3}, 0b11);
     REQUIRE(some.size() == 2);

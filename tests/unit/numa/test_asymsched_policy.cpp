@@ -1,5 +1,5 @@
-// --place asymsched, as the engine asks it: on a machine of four nodes where 0 and 2, and 1 and 3, have
-// good links, and all others bad ones.
+// --place asymsched, called as the engine calls it, on a machine with four nodes. The links between
+// nodes 0 and 2, and between nodes 1 and 3, are good; all others are bad.
 #include <fstream>
 #include <memory>
 #include <set>
@@ -23,7 +23,7 @@ struct Run {
     std::unique_ptr<PlacementPolicy> policy;
     PlacementPeriod period;
 
-    // Two workers a node; every worker sends to every other.
+    // Each of `nodes` has two workers; every worker sends to every other worker.
     explicit Run(const std::vector<NodeId>& nodes) {
         std::ofstream(file)
             << R"({"bw": [[0, 1, 9, 1], [1, 0, 1, 8], [9, 1, 0, 1], [1, 8, 1, 0]]})";
@@ -60,7 +60,7 @@ TEST_CASE("asymsched: workers on badly connected nodes move, one node's, to CPUs
           "traffic by mail, "
           "links by " +
               run.file);
-    // Pages live where their worker is, whatever was said of links.
+    // Pages are on the node of their worker, whatever the links are.
     CHECK(run.policy->node_of(nullptr, n2) == n2);
     CHECK_FALSE(run.policy->spreads());
 }
@@ -89,10 +89,11 @@ TEST_CASE(
     "asymsched: what a move has taken counts against the next one, and tells what that will take") {
     Run run({n0, n1, n2, n3});
     for (auto& row : run.period.traffic) row.assign(row.size(), 0);
-    run.period.migration_seconds = 90;  // pagemigd's, for other things
-    run.period.traffic[0][2] = 64'000;  // node 0's worker to node 1's
+    run.period.migration_seconds = 90;  // of pagemigd, for other reasons
+    run.period.traffic[0][2] = 64'000;  // from a worker of node 0 to one of node 1
     REQUIRE(run.next(1).seats);
-    // Now another pair is the heaviest, so that parts would change places again; but a gigabyte has taken 4 s.
+    // Now another pair of nodes has the heaviest traffic, so parts should move again. But the move
+    // of a gigabyte has taken 4 s.
     run.period.traffic[0][2] = 0;
     run.period.traffic[0][4] = 64'000;
     run.period.migration_seconds += 4;
@@ -124,7 +125,8 @@ TEST_CASE("asymsched: what a fetch takes counts, however late the workers are do
     run.period.migration_seconds += 8;
     run.period.migrated_bytes += 1'000'000'000;
     run.next(1);
-    // Back again, which is worth it now, and too dear.
+    // The workers are back on their first nodes. Another move would pay off, but it is too
+    // expensive.
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n1, {1'000'000'000, 0}}};
     CHECK_FALSE(run.next(1).seats);
@@ -147,9 +149,9 @@ TEST_CASE("asymsched: when CPUs change, what the move under way has taken counts
 TEST_CASE("asymsched: while pages follow nothing else is decided, for half a minute") {
     Run run({n0, n1, n2, n3});
     for (auto& row : run.period.traffic) row.assign(row.size(), 0);
-    run.period.traffic[0][2] = 64'000;  // node 0's worker to node 1's
+    run.period.traffic[0][2] = 64'000;  // from a worker of node 0 to one of node 1
     REQUIRE(run.next(1).seats);
-    // Now another pair is the heaviest, so that parts would change places again.
+    // Now another pair of nodes has the heaviest traffic, so parts should move again.
     run.period.traffic[0][2] = 0;
     run.period.traffic[0][4] = 64'000;
     for (auto& [node, home] : run.period.homes) home.remote_share = 0.5;

@@ -1,4 +1,4 @@
-// --place auto: what a trial finds, and when there is none.
+// --place auto: the results of trials, and when there is no trial.
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ namespace {
 constexpr NodeId n0{0}, n1{1}, n2{2};
 using Side = PlacementTrial::Side;
 
-// The sides that a trial has pages on, one after the other.
+// The sides that have the pages during a trial, in order.
 std::vector<Side> sides_of(PlacementTrial& trial,
                            const std::function<double(Side, std::size_t window)>& speed) {
     std::vector<Side> sides{trial.side()};
@@ -30,7 +30,8 @@ std::vector<Side> sides_of(PlacementTrial& trial,
     return sides;
 }
 
-// A worker on node 0 of three, of which it gets 6, 3 and 1 GB/s.
+// A policy for three nodes. A worker on node 0 gets 6 GB/s from node 0, 3 from node 1 and 1 from
+// node 2.
 struct Run {
     nw::test::TemporaryFolder folder;
     std::string file = folder.path() + "/machine.json";
@@ -48,7 +49,8 @@ struct Run {
                                   .slots = {}});
         period.cpu_seconds = 0.25;
     }
-    // Until the policy asks for no more, with so many events in a window.
+    // Runs until the policy needs no more periods. The arguments are the numbers of events in a
+    // window.
     void run(std::uint64_t when_local, std::uint64_t when_spread) {
         for (int i = 0; i < 1000 && policy->period_seconds() > 0; ++i) {
             period.committed_events = policy->spreads() ? when_spread : when_local;
@@ -172,7 +174,7 @@ TEST_CASE("auto: when workers are put elsewhere before it has decided, it begins
     for (int i = 0; i < 6; ++i) run.policy->on_period(run.period);
     CHECK(run.policy->report().starts_with(
         "weighted: misses of the last-level cache read 6.10 of the 12.00"));
-    // Decided: pages go where the weights of the new nodes say.
+    // The policy has decided already: pages are placed by the weights of the new nodes.
     run.policy->on_cpus(topology, {{1, n1}});
     CHECK(run.policy->spreads());
     CHECK(run.policy->report().find("pages on nodes 0 30.0 %, 1 60.0 %, 2 10.0 %") !=

@@ -1,4 +1,5 @@
-// Who sleeps on a bell is woken, also by another process. (Within one: tests/unit/gvt/test_sleepers.cpp.)
+// A thread that sleeps on a bell is woken, also by another process.
+// tests/unit/gvt/test_sleepers.cpp tests threads of one process.
 #include "numa/os/bell.hpp"
 
 #include <sys/mman.h>
@@ -20,7 +21,7 @@ struct Table {
     std::atomic<std::uint32_t> ball{0};
 };
 
-// Throws the ball to the other one whenever it has come. Returns whether it always came.
+// Passes the ball to the other player whenever it has arrived. Returns whether it always arrived.
 bool play(Table& table, std::uint32_t self, std::uint32_t throws) {
     for (std::uint32_t mine = self; mine < throws; mine += 2) {
         const auto is_mine = [&] { return table.ball.load() == mine; };
@@ -55,7 +56,7 @@ TEST_CASE("Bell: who has something to do does not sleep, and who sleeps wakes up
     bell.ring();
     CHECK_FALSE(bell.is_asleep());
     CHECK_FALSE(bell.sleep(std::chrono::milliseconds(1), [] { return false; }));
-    // Rung between the word that one sleeps and the sleep.
+    // The bell rings after the thread is marked asleep and before it sleeps.
     CHECK(bell.sleep(std::chrono::hours(1), [&] {
         bell.ring();
         return false;

@@ -1,4 +1,4 @@
-// Limits of control groups of both versions, out of files of the test's own.
+// Limits of control groups of both versions, read from files that the test writes.
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -73,7 +73,7 @@ TEST_CASE("ControlGroups: version 1: each controller has a folder of its own") {
     CHECK(files.groups().cpu_quota() == 0.5);
 }
 
-// The mount's root is the group where a container's files show nothing above it.
+// A container may not show the groups above its own group. Then the root of the mount is the group.
 TEST_CASE("ControlGroups: the path may be that of the host") {
     Files files;
     files.write("cgroup", "0::/docker/abc\n");

@@ -1,4 +1,4 @@
-// The fake kernel that later tests rely on keeps the real one's rules.
+// FakeOs follows the rules of the real kernel on which other tests rely.
 #include <array>
 #include <cerrno>
 #include <vector>

@@ -15,7 +15,7 @@
 namespace nw {
 namespace {
 
-// What became of it: the guard's words, or nothing when it came back.
+// Returns the guard's description of the failure; empty if the body has returned.
 template <class Body>
 std::string run_guarded(FaultGuard& guard, Body&& body) {
     if (sigsetjmp(guard.env(), 0) != 0) {
@@ -58,7 +58,7 @@ TEST_CASE(
     volatile double three = 3;
     const double up = one / three;
     std::fesetround(FE_TONEAREST);
-    CHECK(up > one / three);  // that it is not only said
+    CHECK(up > one / three);  // the processor rounded upward
 }
 
 TEST_CASE("FaultGuard: no exception is left after a crash in a catch block or amid unwinding") {

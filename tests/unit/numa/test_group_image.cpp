@@ -1,5 +1,5 @@
-// A group's memory written out, lost and read back: same contents at the same addresses, and whatever
-// is allocated from then on gets the addresses that it would have had without that.
+// A group's memory is written to an image, lost and read back. It has the same contents at the same
+// addresses, and later allocations return the addresses that they would have returned without that.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -28,7 +28,7 @@ std::string written(const GroupMemory& group) {
     return image;
 }
 
-// Throws std::runtime_error where it ends.
+// Throws std::runtime_error at the end of the image.
 class ImageReader {
   public:
     explicit ImageReader(const std::string& image) : image_(image) {}
@@ -47,7 +47,8 @@ class ImageReader {
     std::size_t at_ = 0;
 };
 
-// The engine's heap under random use: its addresses in order, and what its chunks hold.
+// Random operations on the engine's heap. Records the returned addresses and checks the contents of
+// chunks.
 class PlatformDriver {
   public:
     explicit PlatformDriver(std::uint64_t seed) : dice_(seed) {}
@@ -81,7 +82,7 @@ class PlatformDriver {
     std::map<std::byte*, test::Chunk> chunks_;
 };
 
-// The one region, and in it a group with some LPs and whoever uses them.
+// The region, and in it a group with some LPs and the drivers that use their heaps.
 class BusyGroup {
   public:
     static constexpr std::uint32_t groups = 3;
@@ -106,7 +107,8 @@ class BusyGroup {
     }
     void release_free_pages() { group_->platform().release_free_pages(); }
 
-    // Group and region go, and come back in a state of their own before the image is laid over them.
+    // Destroys the group and the region, and makes them again with some other content before the
+    // image is read.
     void write_and_read_back() {
         const std::string image = written(*group_);
         const std::size_t active_bytes = group_->segments().active_bytes();
@@ -127,7 +129,7 @@ class BusyGroup {
         for (LpHeap& heap : heaps_) heap.adopt(*group_);
     }
 
-    // The invariants hold, and what everybody wrote is there.
+    // Checks the invariants and the content that all drivers have written.
     void check() const {
         group_->validate();
         for (const LpHeap& heap : heaps_) heap.validate();
@@ -150,7 +152,7 @@ class BusyGroup {
     LpHeap& new_heap() { return test::new_lp_heap(*group_); }
 
     test::Dice dice_;
-    test::Dice other_dice_;  // for what an undisturbed twin does not do
+    test::Dice other_dice_;  // for operations that an undisturbed twin does not have
     HugePages huge_pages_;
     GroupId number_;
     std::optional<MemorySource> source_;
@@ -162,8 +164,8 @@ class BusyGroup {
 
 }  // namespace
 
-// Method: twins of one seed, one after the other, since there is one region in a process. Both do the
-// same; only one of them is written out and read back now and then.
+// Method: two groups with one seed do the same, one after the other, because a process has only one
+// region. The second group is written and read back several times.
 TEST_CASE("group image: use goes on after it as if it had not been written and read back") {
     for (const std::uint64_t seed : test::test_seeds(12)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);

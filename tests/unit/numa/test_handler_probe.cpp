@@ -15,7 +15,7 @@ namespace {
     *nowhere = 1;
 }
 
-// Whose handler may always be left.
+// A probe whose handler may be left at any moment.
 class WillingProbe : public HandlerProbe {
   public:
     ~WillingProbe() = default;
@@ -61,7 +61,7 @@ TEST_CASE(
                 interruptions = interruptions + 1;
             else
                 faults = faults + 1;
-            // The next fault would end the program.
+            // If SIGSEGV is still blocked, the next fault would end the program.
             spoiled = !may_fault();
         }
         probe.leave_thread();

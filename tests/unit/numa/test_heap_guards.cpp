@@ -1,4 +1,5 @@
-// --check-heap: who writes beyond a block is found, and told how far; who does not is left alone.
+// --check-heap: a write beyond a block is found, and its offset is reported. Other writes are not
+// reported.
 #include "numa/heap/heap_guards.hpp"
 
 #include <cstring>
@@ -44,7 +45,7 @@ TEST_CASE("HeapGuards: a write past the end of a block is found, with its size a
             CHECK(words.find("a block of " + std::to_string(bytes) + " bytes") !=
                   std::string::npos);
             CHECK(words.find("at offset " + std::to_string(bytes + beyond)) != std::string::npos);
-            // It is mended, and said once.
+            // The guard is repaired, so the write is reported once.
             CHECK(HeapGuards::check_all(lp.heap) == HeapFault::none);
             block[bytes + beyond] = std::byte{1};
             CHECK(HeapGuards::free(lp.heap, block) == HeapFault::overflow);

@@ -1,6 +1,7 @@
-// The interposer in this very program: what malloc, new and the C++ runtime do in a handler.
+// The interposer in this program: the behavior of malloc, new and the C++ runtime in a handler.
 //
-// Where a sanitizer owns malloc, only operator new is ours; the tests of malloc are then skipped.
+// Under a sanitizer, which replaces malloc, only operator new is interposed. The tests of malloc
+// are then empty.
 #include <dlfcn.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ struct OneLp {
     LpHeap& heap;
 };
 
-// Keeps the compiler from pairing and removing calls of malloc and free.
+// Prevents the compiler from pairing and removing calls of malloc and free.
 template <class T>
 T* opaque(T* p) {
     asm volatile("" : "+r"(p));
@@ -73,7 +74,7 @@ TEST_CASE("interposer: an LP's heap works with no heap current, so that nothing 
     LpHeap& heap = test::new_lp_heap(group);
     warm_up();
     os.calls_outside = 0;
-    constexpr std::size_t large = std::size_t{3} << 20;  // more than is open beforehand
+    constexpr std::size_t large = std::size_t{3} << 20;  // more than is open initially
     {
         const HeapScope scope(heap);
         void* first = opaque(std::malloc(large));
@@ -306,7 +307,7 @@ TEST_CASE("interposer: exceptions that are kept come back with the snapshot, cou
         {
             const HeapScope scope(lp.heap);
             for (int i = 0; i < again; ++i) state->copies.push_back(state->kept);
-            if (again % 2 == 0) {  // the last count goes, and the exception with it
+            if (again % 2 == 0) {  // destroys the exception with its last reference
                 state->copies.clear();
                 state->kept = nullptr;
             }

@@ -1,7 +1,8 @@
-// Functions of libc that make something lazily, open something or change the process, as handlers call
-// them: nothing of libc's is in the LP's heap afterwards, and what cannot be undone is refused.
+// Handlers call functions of libc that allocate memory at first use, open something or change the
+// process. Afterwards the LP's heap contains nothing of libc's, and calls that cannot be undone are
+// refused.
 //
-// Where a sanitizer owns malloc, these functions are its own; then there is nothing to test.
+// The tests are empty under a sanitizer, because the sanitizer replaces these functions.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -44,7 +45,7 @@ using namespace nw::test;
 
 namespace {
 
-// Set by a signal handler of the old kind.
+// A handler for std::signal().
 void on_signal(int) {}
 
 void* do_nothing(void*) { return nullptr; }
@@ -229,7 +230,7 @@ TEST_CASE("interposer: what changes the process is refused in a handler, and els
     volatile double x = -0.5;
     CHECK(std::lgamma(x) > 1.2);
     if (const char* const coded = ::crypt("word", "ab")) CHECK(std::strlen(coded) >= 13);
-    CHECK(signgam == -1);  // since this program reads it, lgamma() is refused
+    CHECK(signgam == -1);  // lgamma() is refused because this program reads signgam
 }
 
 TEST_CASE("interposer: each function that is not for handlers is refused by its name") {
@@ -277,7 +278,7 @@ TEST_CASE("interposer: a handler closes what it opens, and nothing else") {
     };
     CHECK(left_open(lp.handle([] {
         std::FILE* const file = std::fopen("/proc/self/status", "r");
-        std::fgetc(file);  // its buffer is the LP's
+        std::fgetc(file);  // its buffer is in the LP's heap
     })));
     CHECK(left_open(lp.handle([] { static_cast<void>(::iconv_open("UTF-16", "UTF-8")); })));
     CHECK(left_open(lp.handle([] { static_cast<void>(new std::ifstream("/proc/self/status")); })));
@@ -377,7 +378,7 @@ TEST_CASE("interposer: an initialiser that crashed can be run again, by another 
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     CHECK(lp.handle([] { static_cast<void>(number_of_static()); }).find("SIGSEGV") == 0);
-    // What comes next is the LP's again.
+    // Later allocations are in the LP's heap again.
     CHECK(lp.handle([] { delete new int(3); }) == "");
     bool mine = false;
     CHECK(lp.handle([&] {
@@ -423,19 +424,19 @@ TEST_CASE("interposer: an exception from an initialiser may be kept, and counted
     LpHeap::drop(snapshot, lp.group.platform());
 }
 
-// --- Whose free() it is ----------------------------------------------------------------------------
+// --- Calls of free() by libc and by handlers ---
 
 namespace {
 
 char* of_libc = nullptr;
 
-// The compiler makes a jump of the call, at least where it optimises, so that free() returns to libc,
-// which called this.
+// libc calls this function, which frees memory of libc.
 [[gnu::noinline]] int free_and_compare(const void*, const void*) {
     if (of_libc == nullptr) return 0;
     std::free(std::exchange(of_libc, nullptr));
     return 0;
 }
+// An optimizing compiler makes a jump of this call, so free() returns to the caller of free_last().
 [[gnu::noinline]] void free_last(void* memory) { std::free(memory); }
 
 }  // namespace
@@ -465,7 +466,7 @@ TEST_CASE("interposer: a handler that lets a string of the process grow is found
     GuardedLp lp;
     std::string shared(100, 's');
     const char* const text = shared.data();
-    // libstdc++'s code frees the old text on the handler's behalf.
+    // libstdc++ frees the old text for the handler.
     CHECK(lp.handle([&] { shared.append(1000, 't'); }) == describe(HeapFault::not_from_an_lp));
     CHECK(std::string(text, 10) == "ssssssssss");
     std::memset(static_cast<void*>(&shared), 0, sizeof shared);

@@ -1,5 +1,5 @@
-// Locales that handlers make, copy and destroy. libstdc++ counts the references of locales and of their facets, and a
-// rollback restores only the counts in the LP's heap.
+// Locales that handlers make, copy and destroy. libstdc++ counts the references of locales and of
+// their facets, and a rollback restores only the counts in the LP's heap.
 //
 // The tests are empty under a sanitizer, because the sanitizer replaces malloc.
 #include <cstring>
@@ -61,7 +61,7 @@ TEST_CASE("interposer: handlers may count a global locale down as often as they 
     Snapshot* const with_stream = lp.heap.take(lp.group.platform());
     for (int again = 0; again < 100; ++again) {
         CHECK(lp.handle([&] { delete text; }) == "");
-        CHECK(lp.heap.equals(*before));  // caches of the locale are not the LP's
+        CHECK(lp.heap.equals(*before));  // the locale's caches are not in the LP's heap
         lp.heap.restore(*with_stream);
     }
     CHECK(lp.handle([&] {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr MeasureEffort small{.buffer_bytes = 1 << 20, .seconds = 0.001, .hops = 1000};
 
-// Knows of pages that a program touches without saying so: they are on the first node.
+// A program touches some pages without a call of touch(). They are on the first node.
 struct PagesOs : FakeOs {
     using FakeOs::FakeOs;
     Status move_pages(std::span<void* const> pages, NodeId target,
@@ -41,7 +41,7 @@ Machine as_machine(FakeOs& os) {
     return machine;
 }
 
-// A user's folder of his own, for the time of a test.
+// A separate cache folder for the duration of a test.
 class CacheFolder {
   public:
     CacheFolder() { ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); }
@@ -117,7 +117,7 @@ TEST_CASE("measure_machine: who may not bind threads or move pages is told") {
 }
 
 TEST_CASE("measure_machine: a thread that cannot be started ends it, with one line") {
-    if (nw::test::sanitized) return;  // a sanitizer's threads need addresses of their own
+    if (nw::test::sanitized) return;  // the threads of a sanitizer need more addresses
     PagesOs os(1, 4);
     const nw::test::FewThreads few(GENERATE(0, 2));
     try {

@@ -1,4 +1,4 @@
-// One LP's recoverable heap against a std::map: contents, addresses, and both again after restore.
+// Compares an LP's heap with a std::map: contents and addresses, also after restore.
 #include <cstring>
 #include <map>
 #include <set>
@@ -25,9 +25,9 @@ TEST_CASE("size classes: every small request fits its class, and classes are mul
             REQUIRE((offset * size.reciprocal) >> 32 == offset / size.bytes);
 }
 
-// Method: random operations; snapshots are taken at random moments together with a copy of the
-// model; at random moments one of them is brought back, and heap and model must agree again. Then
-// the operations that followed the snapshot are repeated and must give the same addresses.
+// Method: random operations. At random moments, a snapshot is taken together with a copy of the
+// model. At random moments, one of them is restored, and heap and model must agree again. Then the
+// operations that followed the snapshot are repeated, and must return the same addresses.
 TEST_CASE("LpHeap: random use with snapshots agrees with a std::map, twice the same addresses") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
     std::size_t restores = 0;
@@ -57,7 +57,7 @@ TEST_CASE("LpHeap: random use with snapshots agrees with a std::map, twice the s
             REQUIRE(now.snapshot->bytes == expected_bytes);
             REQUIRE(heap.equals(*now.snapshot));
 
-            // Ahead, back, and ahead once more.
+            // Executes operations, restores the snapshot, and executes the operations again.
             const std::uint64_t branch = dice.below(SIZE_MAX);
             const std::size_t ahead = dice.below(40);
             driver.reseed(branch);
@@ -76,7 +76,7 @@ TEST_CASE("LpHeap: random use with snapshots agrees with a std::map, twice the s
             REQUIRE(driver.returned == first_time);
             saved.push_back(std::move(now));
             if (dice.chance(0.3)) {
-                // An older one; what is younger is dropped, as a rollback does.
+                // Restores an older snapshot. Younger ones are dropped, as in a rollback.
                 const std::size_t i = dice.below(saved.size());
                 for (std::size_t k = i + 1; k < saved.size(); ++k)
                     LpHeap::drop(saved[k].snapshot, group.platform());
@@ -144,8 +144,8 @@ TEST_CASE("LpHeap: restore brings back what was freed after the snapshot and tak
     }
 }
 
-// A handler that runs out of order writes past a block, allocates and frees on, and has a snapshot taken, before the
-// rollback comes.
+// A handler that runs out of order writes past a block. The LP allocates, frees and is saved before
+// it is rolled back.
 TEST_CASE("LpHeap: restore mends the heads of blocks that were written over") {
     std::size_t broken = 0;
     for (const std::uint64_t seed : test::test_seeds(200)) {
@@ -164,7 +164,8 @@ TEST_CASE("LpHeap: restore mends the heads of blocks that were written over") {
         for (std::size_t i = 0; i < 60; ++i) allocate();
         for (std::byte* chunk : chunks) std::memset(chunk, 1, heap.usable_size(chunk));
         Snapshot* const snapshot = heap.take(group.platform());
-        // Only over the first half of the chunks: memory behind the last block may not be mapped.
+        // Writes over chunks of the first half only: memory behind the last block may not be
+        // mapped.
         const std::size_t from = dice.below(30);
         std::memset(chunks[from], static_cast<int>(dice.below(256)), 30 + dice.below(700));
         broken += heap.has_broken_heads();
@@ -266,7 +267,7 @@ TEST_CASE("LpHeap: bad pointers are told apart and change nothing") {
     CHECK(mine.free(large) == HeapFault::already_free);
     mine.validate();
     if (mode == MemoryMode::numa) {
-        // Never touched, in the slot of a group that does not exist yet.
+        // An address that was never touched, in the slot of a group that does not exist yet.
         CHECK(mine.free(source.region()->slot(GroupId{1}).data() + 4096) ==
               HeapFault::not_from_an_lp);
     }
@@ -327,8 +328,9 @@ TEST_CASE("LpHeap: in zero-fill mode a fresh chunk is zero, whatever was there")
     }
 }
 
-// Method: what is in use is drawn; among the free blocks of a size a std::set knows the lowest. Blocks are
-// named by the order in which they were made, which is that of their addresses.
+// Method: random operations. For each size, a std::set contains the free blocks in the order of
+// their addresses, which is the order in which they were made. So the heap must return the first
+// block of the set.
 TEST_CASE("LpHeap: of large blocks the first free one of the size is used, also after restore") {
     for (const std::uint64_t seed : test::test_seeds(20)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -366,7 +368,7 @@ TEST_CASE("LpHeap: of large blocks the first free one of the size is used, also 
             } else if (dice.chance(0.01)) {
                 heap.restore(*saved);
                 heap.validate();
-                // What was made since is there, and free.
+                // Blocks that were made after the snapshot remain, and are free.
                 for (std::size_t i = 0; i < sizes.size(); ++i) {
                     std::set<void*> all = sizes[i].used;
                     all.merge(sizes[i].free);

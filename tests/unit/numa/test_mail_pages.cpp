@@ -1,4 +1,4 @@
-// Where a group's mail lies in its slot, and what is known about its pages.
+// Where a group's mail is in its slot, and which pages are recorded as touched.
 #include "numa/region/mail_pages.hpp"
 
 #include <cerrno>

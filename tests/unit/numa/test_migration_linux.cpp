@@ -1,5 +1,5 @@
-// Page migration and the placement probe on real nodes: says something only where there are two or
-// more (tests/guest has machines with such).
+// Page migration and the placement probe on real nodes. Tests something only on machines with two
+// nodes or more (tests/guest has such machines).
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -12,7 +12,7 @@ using namespace nw;
 
 namespace {
 
-// Two nodes that both have 64 MiB to give; empty if there are none or pages cannot be moved.
+// The nodes with 64 MiB of free memory; empty if there are fewer than two.
 std::vector<NodeId> roomy_nodes() {
     std::vector<NodeId> found;
     for (const NodeId node : linux_os().nodes())
@@ -57,7 +57,7 @@ TEST_CASE("Linux: a group follows its home over real nodes, with small and with 
     std::uint64_t moved = 0;
     for (const NodeId home : {nodes[0], nodes[1], nodes[0]}) {
         group.request_migration(home);
-        // A page that somebody else looks at just now is busy.
+        // A page is busy while another thread or the kernel uses it.
         for (int pass = 0; pass < 10 && group.home().needs_move(); ++pass) share.pass();
         CHECK_FALSE(group.home().needs_move());
         const Placement placement = probe(group);
@@ -75,7 +75,8 @@ TEST_CASE("Linux: a group follows its home over real nodes, with small and with 
     CHECK(large[12345] == std::byte{7});
 }
 
-// Goal: what the kernel says about single pages, which it leaves unsaid when a part of a call fails.
+// Goal: the status of each page is known, although the kernel omits some of them if a part of a
+// call fails.
 TEST_CASE("Linux: pages that find no room stay, are named, and do not end the attempt") {
     const std::vector<NodeId> nodes = roomy_nodes();
     if (nodes.empty()) return;
@@ -83,7 +84,7 @@ TEST_CASE("Linux: pages that find no room stay, are named, and do not end the at
     for (const NodeId node : nodes)
         if (linux_os().free_bytes(node) < linux_os().free_bytes(target)) target = node;
     const NodeId source_node = nodes[0] == target ? nodes[1] : nodes[0];
-    // More than the target has, from all the other nodes: only where that is little.
+    // More memory than the target has free. Tested only if this is little.
     const std::uint64_t bytes = linux_os().free_bytes(target) + (std::uint64_t{64} << 20);
     if (linux_os().memory().available < 2 * bytes || bytes > std::uint64_t{384} << 20) {
         WARN("no node is small enough to be filled; not tested");
@@ -102,7 +103,7 @@ TEST_CASE("Linux: pages that find no room stay, are named, and do not end the at
     std::size_t full = 0;
     for (std::size_t i = 0; i < pages.size(); ++i) {
         REQUIRE((moved[i] == index(target) || moved[i] == -ENOMEM || moved[i] == -EBUSY));
-        // Reclaim may have taken a page in between, but where one is said to be, it is.
+        // A moved page is on the target, unless it was reclaimed in between.
         if (moved[i] == index(target)) CHECK((found[i] == index(target) || found[i] < 0));
         if (moved[i] == -ENOMEM) CHECK(found[i] != index(target));
         full += moved[i] == -ENOMEM ? 1 : 0;

@@ -1,4 +1,4 @@
-// What a pass of page migration does on a machine of four nodes where everything can go wrong.
+// Single passes of page migration, on a machine with four nodes on which every operation can fail.
 #include <atomic>
 #include <cerrno>
 #include <thread>
@@ -283,7 +283,8 @@ TEST_CASE("MigrationShare: a stop cuts a pass short, and the requests stand") {
     CHECK(m.groups[0].home().needs_move());
 }
 
-// Goal: the table may change in the owner's thread at any moment of a pass; ThreadSanitizer watches.
+// Goal: the owner's thread may change the segment table at any moment of a pass. ThreadSanitizer
+// checks this.
 TEST_CASE("MigrationShare: segments come and go while their group is moved") {
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 2);

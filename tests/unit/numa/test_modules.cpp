@@ -1,4 +1,5 @@
-// Which libraries there are, and where, beside what the C library and the kernel say of them.
+// Compares the list of loaded libraries and their addresses with the C library's and the kernel's
+// data.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -38,7 +39,7 @@ TEST_CASE("modules: the C library is where its data is, with the identity of its
     Dl_info info{};
     REQUIRE(dladdr(stdout, &info) != 0);
     CHECK(libc->begin == reinterpret_cast<std::uint64_t>(info.dli_fbase));
-    // A build-id stands in the file as bytes.
+    // The file contains the build-id as bytes.
     std::ifstream file(info.dli_fname, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     std::string identity;

@@ -1,4 +1,4 @@
-// Which words of an LP's heap count as pointers out of it.
+// Which words of an LP's heap count as pointers to other memory.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +32,7 @@ struct Animal {
 int of_the_program = 1;
 int function_of_the_program() { return of_the_program; }
 
-// A heap, and words in it.
+// A heap in which the test stores words.
 class WordHeap {
   public:
     WordHeap() : source_(linux_os(), MemoryMode::numa, 1), group_(source_, GroupId{0}) {}
@@ -76,7 +76,7 @@ TEST_CASE("outside pointers: those to the program and those to stacks, libraries
         expected[words.put(of_libc.get(), chunk_bytes)] = PointsTo::other;
         expected[words.put(stdout, chunk_bytes)] = PointsTo::other;
     }
-    // The table of an object's virtual functions.
+    // The object contains a pointer to its table of virtual functions.
     auto* const animal = new (words.heap().allocate(sizeof(Animal))) Animal;
     expected[reinterpret_cast<std::uint64_t*>(animal)] = PointsTo::program;
     CHECK((words.found(AddressMap(linux_os())) == expected));
@@ -168,7 +168,7 @@ TEST_CASE("outside pointers: a program that can be nowhere else has not been shi
 }
 
 namespace {
-// Volatile, or the compiler leaves out what nobody reads.
+// Volatile, because the compiler would remove variables that are never read.
 void* volatile variable_of_the_program = nullptr;
 thread_local void* volatile variable_of_the_thread = nullptr;
 struct alignas(page_bytes) ClosedPage {
@@ -207,7 +207,8 @@ TEST_CASE("outside pointers: variables that point into the region are found, and
         source.keep_mapped();
     }
     CHECK(Region::is_retired());
-    // Somebody's end, when the run is over. A sanitizer's free() knows nothing of the region.
+    // Frees the text as a destructor after the run would. A sanitizer's free() cannot free memory
+    // of the region.
     if (!test::sanitized && Region::contains(text)) std::free(opaque(text));
     variable_of_the_program = nullptr;
     variable_of_the_thread = nullptr;

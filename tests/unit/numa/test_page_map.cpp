@@ -1,4 +1,5 @@
-// Pages spread over nodes by weights: where each belongs, and how pagemigd brings them there.
+// Pages are spread over nodes by weights: on which node each page should be, and how pagemigd moves
+// it there.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -28,7 +29,7 @@ const void* page(std::uint64_t number) {
     return reinterpret_cast<const void*>(number * page_bytes);
 }
 
-// Spreads by a map whose proximity the test sets.
+// Spreads pages by a map. The test sets the proximity.
 struct MapPolicy final : PlacementPolicy {
     explicit MapPolicy(const PageMap& with) : map(with) {}
     NodeId node_of(const void* at, NodeId home) const noexcept override {
@@ -62,7 +63,7 @@ struct Machine {
         share.pass();
         return log.figures().pages_moved - before;
     }
-    // Pages that are not where the map wants them.
+    // The number of pages that are not on the map's node.
     std::size_t misplaced(std::byte* base, std::size_t pages) {
         const std::vector<int> there = groups.nodes_of(base, pages);
         std::size_t count = 0;
@@ -79,7 +80,7 @@ TEST_CASE("PageMap: whichever pages are touched, their shares are the weights to
     const std::uint64_t seed = test_seeds(1).front();
     INFO("NUMAWARP_TEST_SEED=" << seed);
     Dice dice(seed);
-    constexpr std::uint64_t base = 0x5800'0000'0;  // page number
+    constexpr std::uint64_t base = 0x5800'0000'0;  // a page number
     for (const unsigned slot_shift : {9U, 18U, 28U}) {
         const std::uint64_t slot_pages = std::uint64_t{1} << slot_shift;
         const PageMap map(nodes4, weights4, workers4, page_bytes,
@@ -88,7 +89,7 @@ TEST_CASE("PageMap: whichever pages are touched, their shares are the weights to
             for (const double dwp : {0.0, 0.35, 1.0}) {
                 std::map<NodeId, double> share;
                 const std::uint64_t first = base + dice.below(1000) * slot_pages;
-                // Segments of so many touched pages, at regular places in slots.
+                // Segments with `touched` touched pages each, at regular places in slots.
                 constexpr std::uint64_t pages = 1 << 13;
                 for (std::uint64_t i = 0; i < pages; ++i) {
                     const std::uint64_t segment = i / touched;
@@ -113,8 +114,7 @@ TEST_CASE(
     const PageMap map(nodes8, weights8, 0b1111, page_bytes, {0, 18 + 12});
     std::size_t cases = 0, off = 0;
     for (const std::uint64_t stretch : {1U, 2U, 4U, 8U, 16U, 32U, 64U}) {
-        for (const std::uint64_t every :
-             {1U, 2U, 3U, 4U}) {  // stretches of the other kinds lie between
+        for (const std::uint64_t every : {1U, 2U, 3U, 4U}) {  // pages of other kinds are in between
             for (const double dwp : {0.0, 0.2, 0.4, 0.6, 1.0}) {
                 std::map<NodeId, double> share;
                 for (std::uint64_t i = 0; i < slots * pages_of_slot; ++i) {
@@ -160,7 +160,7 @@ TEST_CASE("PageMap: by the kernel's rule it is the page's number modulo the sum 
     const int expected[] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 5};
     for (std::uint64_t number = 0; number < 40; ++number)
         CHECK(index(map.node_of(page(number), 0)) == expected[number % 10]);
-    // Workers have 7 pages of 10 to begin with.
+    // With proximity 0, the workers' nodes have 7 of 10 pages.
     std::map<NodeId, int> count;
     for (std::uint64_t number = 0; number < 10'000; ++number) ++count[map.node_of(page(number), 1)];
     CHECK(count.size() == 2);
@@ -185,7 +185,7 @@ TEST_CASE("MigrationShare: spread pages are brought to their nodes without being
     m.moved_by_pass();
     CHECK(m.misplaced(a, 1000) == 0);
     CHECK(m.share.changes_done() == 0);
-    // A new segment, and pages touched later.
+    // A new segment, and pages that are touched later.
     auto* b = m.groups.add_segment(1, 500, NodeId{0}, 100);
     m.moved_by_pass();
     CHECK(m.misplaced(b, 500) == 0);
@@ -379,7 +379,7 @@ TEST_CASE(
     REQUIRE(policy->period_seconds() > 0);
     PlacementPeriod period;
     period.cpu_seconds = 0.25;
-    // Worker's node 0 has 60 %: fastest with 80 %.
+    // The worker's node 0 has 60 % of the pages at first. It is fastest with 80 %.
     const double speeds[] = {1000, 1010, 1020, 1005, 900};
     period.has_caught_up = false;
     for (int i = 0; i < 100; ++i) policy->on_period(period);

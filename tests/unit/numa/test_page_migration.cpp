@@ -1,5 +1,5 @@
-// The threads of the page migration daemon: shares, endings, refusals. What they do in a pass is
-// tested without threads in test_migration_share.cpp.
+// The threads of the page-migration daemon: their shares of groups, their end, and refusals by the
+// kernel. test_migration_share.cpp tests their passes without threads.
 #include <pthread.h>
 #include <signal.h>
 
@@ -99,7 +99,7 @@ TEST_CASE("PageMigrationDaemon: where pages cannot be moved it says so once and 
 
 TEST_CASE(
     "PageMigrationDaemon: with fewer threads than were asked for it catches up all the same") {
-    if (test::sanitized) return;  // a sanitizer's threads need addresses of their own
+    if (test::sanitized) return;  // the threads of a sanitizer need more addresses
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 8);
     struct : PlacementPolicy {

@@ -14,9 +14,9 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-// Feeds the search a figure for each window, and keeps the account that the engine would keep.
+// Feeds the search one figure per window, and records each proximity that it tries.
 struct Tuned {
-    std::vector<double> dwps;  // one after the other, from 0
+    std::vector<double> dwps;  // in order, from 0
     std::size_t windows = 0;
     double last = 0;
 
@@ -68,14 +68,15 @@ TEST_CASE("page weights: proximity takes from others what it gives to the worker
 }
 
 TEST_CASE("DwpSearch: it climbs to the peak by tenths of all pages, and steps back once") {
-    // Workers have 0.45 of the pages at 0; the peak is at 0.75, that is three steps on.
+    // Workers have 0.45 of the pages at proximity 0. The peak is at 0.75, three steps further.
     const Tuned tuned(
         0.45, [](double dwp, std::size_t) { return 10 - std::abs(0.45 + dwp * 0.55 - 0.75); });
     REQUIRE(tuned.dwps.size() == 6);
     for (std::size_t step = 0; step < 5; ++step)
         CHECK(tuned.dwps[step] * 0.55 == Approx(0.1 * static_cast<double>(step)));
     CHECK(tuned.dwps.back() == tuned.dwps[3]);
-    // Five measured steps of five windows and one for warming up; the last measured twice.
+    // Five steps with five measured windows and one warm-up window each; the last step is measured
+    // twice.
     CHECK(tuned.windows == 5 * 6 + 5);
 }
 
@@ -94,8 +95,8 @@ TEST_CASE("DwpSearch: where every step is worse, it ends where it began") {
 
 TEST_CASE("DwpSearch: windows after a step, and single ones that are far off, do not count") {
     const Tuned tuned(0.6, [](double dwp, std::size_t window) {
-        if (window % 6 == 0) return 0.0;                // the one after a step
-        if (window % 6 == 3) return 1e6 * (1.1 - dwp);  // some other program ends
+        if (window % 6 == 0) return 0.0;                // the window after a step
+        if (window % 6 == 3) return 1e6 * (1.1 - dwp);  // far off: another program ends
         return 100 + dwp;
     });
     CHECK(tuned.last == 1);
@@ -106,13 +107,13 @@ TEST_CASE("DwpSearch: worse once is measured again, and a tenth of a per cent is
     std::size_t measured_at_one_step = 0;
     const Tuned noisy(0.75, [&](double dwp, std::size_t) {
         if (dwp == 0 || dwp == 1) return 100.0;
-        // Bad in the first measure of a step, good in the second.
+        // Bad in the first measurement of a step, good in the second.
         return ++measured_at_one_step % 11 <= 6 ? 90.0 : 100.0;
     });
     CHECK(noisy.dwps.size() == 4);
     CHECK(noisy.last == 1);
     const Tuned flat(0.75, [](double dwp, std::size_t) { return 100 - 0.09 * dwp; });
     CHECK(flat.windows == 4 * 6);
-    CHECK(flat.last == 0);  // the best of equals
+    CHECK(flat.last == 0);  // the best of steps that count as equal
     CHECK(Tuned(1, [](double, std::size_t) { return 1.0; }).windows == 0);
 }

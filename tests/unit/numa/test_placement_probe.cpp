@@ -1,4 +1,4 @@
-// The placement probe against pages whose places the test knows.
+// Compares the results of the placement probe with the nodes on which the test has put the pages.
 #include <cerrno>
 #include <thread>
 
@@ -74,8 +74,8 @@ TEST_CASE("Placement: a group without a home has no misplaced pages") {
     CHECK(probe(os, groups).remote_share() == 0);
 }
 
-// Goal: a sample is even. Segments of 16 pages, of which the first 4 are touched, would mislead a
-// sample of every 16th page.
+// Goal: a sample is even. A sample of every 16th page would be wrong for segments of 16 pages, of
+// which the first 4 are touched.
 TEST_CASE("Placement: a sample keeps its bound, is repeatable and comes close to the truth") {
     FakeOs os(2, 2);
     test::FakeGroups groups(os, 8);
@@ -146,7 +146,8 @@ TEST_CASE("Pages of groups: no page belongs to two, and one that did would be fo
     std::vector<const GroupMemory*> readable(all.begin(), all.end());
     CHECK(pages_shared_between_groups(readable) == 0);
 
-    // Two that were given one slot: each has 5 pages from its start, the second then 2 more.
+    // Two groups with one slot: each has 5 pages from the start of the slot. The second group has 2
+    // more.
     MemorySource& source = groups[3].segments().source();
     GroupMemory twin(source, GroupId{3});
     twin.segments().allocate_segment(5 * page_bytes, SegmentKind::platform);

@@ -145,7 +145,7 @@ TEST_CASE("PlatformHeap: releasing and splitting keep every live chunk's bytes")
             live.pop_back();
         };
         for (int step = 0; step < 6000; ++step) {
-            // Waves: the heap fills for a while, then empties.
+            // The heap fills for 1000 steps, then empties for 1000 steps.
             if (!live.empty() && dice.chance(step / 1000 % 2 == 0 ? 0.3 : 0.7)) {
                 free_one(dice.below(live.size()));
             } else {
@@ -170,7 +170,7 @@ TEST_CASE("PlatformHeap: releasing and splitting keep every live chunk's bytes")
         while (!live.empty()) free_one(0);
         heap.release_free_pages();
         heap.validate();
-        // What is left shares its page with what is being cut.
+        // The remaining free memory shares a page with the memory that chunks are cut from.
         CHECK(heap.free_bytes() < 4 * page_bytes);
     }
 }
@@ -189,7 +189,7 @@ TEST_CASE("PlatformHeap: a segment without live chunks is released, and its page
     for (void* chunk : chunks) heap.free(chunk, 200);
     CHECK(heap.release_free_pages() > held - held / 8);
     CHECK(heap.held_bytes() < held / 4);
-    // A sanitizer notes each access in memory of its own.
+    // A sanitizer records each access in additional memory.
     if (!test::sanitized) CHECK(linux_os().resident_bytes() + held / 2 < resident);
     heap.validate();
 }

@@ -13,7 +13,7 @@ using namespace nw;
 
 namespace {
 
-constexpr std::size_t span_bytes = std::size_t{64} << 10;  // what Region::is_open() can tell apart
+constexpr std::size_t span_bytes = std::size_t{64} << 10;  // the unit of Region::is_open()
 
 }  // namespace
 
@@ -86,7 +86,7 @@ TEST_CASE("Region: the more groups, the coarser is what is closed, and mappings 
     Region region(os, groups);
     REQUIRE(region.slots_per_cell() == slots_per_cell);
     const std::size_t slot_bytes = region.slot_bytes();
-    // Workers open their groups side by side: here every third one first.
+    // Workers open the slots of their groups concurrently. Here every third slot is opened first.
     std::size_t mappings_most = 0;
     for (std::uint32_t first = 0; first < 3; ++first) {
         for (std::uint32_t g = first; g < groups; g += 3) {
@@ -100,7 +100,7 @@ TEST_CASE("Region: the more groups, the coarser is what is closed, and mappings 
         mappings_most = std::max(mappings_most, os.mapping_count());
     }
     CHECK(mappings_most <= 3'000);
-    CHECK(os.is_closed(region.slot(GroupId{0}).data() - page_bytes) == false);  // not the region's
+    CHECK(os.is_closed(region.slot(GroupId{0}).data() - page_bytes) == false);  // not in the region
 }
 
 TEST_CASE("Region: with little address space it is smaller and says so") {
@@ -109,7 +109,7 @@ TEST_CASE("Region: with little address space it is smaller and says so") {
     const Region region(os, 100);
     region.validate();
     CHECK(region.base() == region_base);
-    CHECK(region.bytes() == std::size_t{2} << 30);  // half is left to everything else
+    CHECK(region.bytes() == std::size_t{2} << 30);  // half is left for the rest of the process
     CHECK(region.slot_bytes() == std::size_t{16} << 20);
     REQUIRE(region.notices().size() == 1);
     CHECK(region.notices()[0].find("2 GiB of address space instead of") != std::string::npos);

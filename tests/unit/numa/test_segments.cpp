@@ -1,4 +1,4 @@
-// The segment table against a std::map, in both modes.
+// Compares the segment table with a std::map, in both memory modes.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -72,7 +72,7 @@ TEST_CASE("SegmentTable: random allocation and release agree with a std::map") {
             REQUIRE(table.active_bytes() == bytes);
             REQUIRE(source.segment_bytes() == taken);
         }
-        // The table met its subject: it doubled several times.
+        // The table has doubled several times.
         REQUIRE(entries_max > 80);
     }
 }
@@ -94,7 +94,7 @@ TEST_CASE("SegmentTable: a copy taken by another thread has every segment that s
     void* const first = table.allocate_segment(page_bytes, SegmentKind::state);
     std::atomic<bool> done{false};
     std::thread owner([&] {
-        // The table doubles, and entries take each other's places.
+        // The table doubles, and entries move to the places of others.
         std::vector<void*> bases;
         for (int i = 0; i < 2000; ++i)
             bases.push_back(table.allocate_segment(page_bytes, SegmentKind::platform));
@@ -155,7 +155,7 @@ TEST_CASE("SegmentTable: the source's limit refuses large state, not the platfor
     CHECK(table.allocate_segment(std::size_t{3} << 20, SegmentKind::state) != nullptr);
     CHECK(table.allocate_segment(std::size_t{3} << 20, SegmentKind::state) == nullptr);
     CHECK(table.allocate_segment(std::size_t{3} << 20, SegmentKind::platform) != nullptr);
-    // Whoever has taken much is refused little, too, until another handler is called.
+    // A handler call that has taken 1 MiB is also refused small requests; the next call is not.
     CHECK(table.allocate_segment(span_bytes, SegmentKind::state) == nullptr);
     FaultGuard guard;
     guard.arm();
@@ -204,8 +204,8 @@ TEST_CASE("SegmentTable: what may be touched is what is handed out and some slac
     for (int i = 0; i < 100; ++i) allocate(page_bytes);
     CHECK(os.count(FakeOs::Call::set_access) == calls);
 
-    // A released range in between is closed when it is more than the slack, and opened again in the
-    // parts that are used.
+    // A released range between others is closed if it is larger than the slack. The parts that are
+    // used later are opened again.
     table.release_segment(large);
     CHECK(is_closed(large, 0));
     CHECK(is_closed(large, 80 * mebibyte - 1));
@@ -214,7 +214,8 @@ TEST_CASE("SegmentTable: what may be touched is what is handed out and some slac
     CHECK(is_closed(large, 2 * mebibyte));
     table.validate();
 
-    // It becomes one with what is released beside it, and fresh when that is the top.
+    // The range is merged with released neighbors. If the merged range is at the top, it becomes
+    // fresh memory.
     while (!table.entries().empty()) table.release_segment(table.entries()[0].base);
     table.validate();
     CHECK(is_closed(small, 2 * mebibyte));
@@ -259,7 +260,7 @@ TEST_CASE("SegmentTable: memory that the kernel does not open is not handed out"
     os.fail_next(FakeOs::Call::set_access, ENOMEM);
     CHECK_THROWS_AS(SegmentTable(source, GroupId{0}), MachineError);
     SegmentTable table(source, GroupId{0});
-    // The slack is done without.
+    // If the slack cannot be opened, the segment is opened without it.
     os.fail_next(FakeOs::Call::set_access, ENOMEM);
     void* const large = table.allocate_segment(std::size_t{8} << 20, SegmentKind::state);
     REQUIRE(large != nullptr);

@@ -1,4 +1,4 @@
-// The memory of setup(), in this very program: what comes from the arena, what does not, and that it
+// The memory of setup(), in this program: which allocations come from the arena, and that the arena
 // cannot be written while it is read-only.
 #include "numa/region/shared_arena.hpp"
 
@@ -40,7 +40,7 @@ T* opaque(T* p) {
     return p;
 }
 
-// Asks the kernel, which does not write where we may not.
+// Asks the kernel: read() fails with EFAULT if the process may not write to the address.
 bool is_writable(void* address) {
     static const int zeros = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
     std::array<char, 8> before{};
@@ -141,12 +141,12 @@ TEST_CASE("SharedArena: while it is read-only nothing in it can change, afterwar
         REQUIRE(describe_bad_address(numbers, words, sizeof words));
         CHECK(std::string(words).find("memory that setup() allocated and all LPs share") !=
               std::string::npos);
-        // Somebody in platform mode lets go of something: it stays as it is.
+        // In platform mode, freeing memory of the read-only arena has no effect.
         std::free(opaque(numbers->data()));
         CHECK(numbers->back() == 7);
     }
     CHECK(is_writable(numbers->data()));
-    numbers->push_back(8);  // moves it
+    numbers->push_back(8);  // reallocates
     CHECK(numbers->size() == 1001);
     CHECK(numbers->front() == 7);
     delete numbers;

@@ -1,5 +1,5 @@
-// Counters of a thread: what is scaled, what is refused, and the kernel's own, of which page faults are
-// everywhere.
+// The counters of a thread: which values are scaled, which counters are refused, and the counters
+// of the kernel. Page faults are counted on every machine.
 #include <cerrno>
 #include <cstddef>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Call = FakeOs::Call;
 
-// Of fresh pages, one by one.
+// Fresh pages; touch_all() touches them one by one.
 class FreshPages {
   public:
     FreshPages() {

@@ -1,4 +1,4 @@
-// Functions of libc whose results, or whose states, the process has once: under the interposer each
+// Functions of libc whose result or state exists once per process. Under the interposer, each
 // thread has its own, and a handler begins with a new state.
 #include <cstring>
 #include <thread>
@@ -55,7 +55,7 @@ TEST_CASE("thread results: a handler begins with a new state") {
     FaultGuard guard;
     guard.adopt_thread();
     for (const LibcCall& call : calls_with_thread_states()) {
-        if (std::strcmp(call.name, "strtok") == 0) continue;  // the next case
+        if (std::strcmp(call.name, "strtok") == 0) continue;  // tested in the next case
         INFO(call.name);
         guard.arm();
         const LibcResult first = call.call(0);

@@ -114,7 +114,7 @@ TEST_CASE("Topology: workers on a node without memory belong to the nearest that
 
 namespace {
 
-// The machine that hwloc is told of by an environment variable, while this lives.
+// Describes a machine to hwloc by an environment variable while the object exists.
 struct PretendedMachine {
     PretendedMachine(const char* variable, const std::string& value) : variable_(variable) {
         setenv(variable, value.c_str(), 1);
@@ -144,7 +144,7 @@ TEST_CASE("Machine: nodes, cores and hardware threads as hwloc describes them") 
     for (const auto& [core, cpus] : cpus_of_core) CHECK(cpus == 2);
     for (const auto& [node, cpus] : cpus_of_node) CHECK(cpus == 6);
     CHECK(machine.distance(NodeId{2}, NodeId{2}) == 10);
-    CHECK(machine.distance(NodeId{2}, NodeId{3}) == 0);  // hwloc knows none of such a machine
+    CHECK(machine.distance(NodeId{2}, NodeId{3}) == 0);  // hwloc has no distances here
 }
 
 TEST_CASE("Machine: distances are the machine's, and need not be the same both ways") {
@@ -178,7 +178,7 @@ TEST_CASE("Machine: distances are the machine's, and need not be the same both w
 }
 
 TEST_CASE("Machine: a CPU belongs to its narrowest node, and other nodes have none") {
-    // One memory beside both packages, without CPUs of its own.
+    // The first node belongs to both packages. No CPU belongs to it.
     const PretendedMachine pretended(
         "HWLOC_SYNTHETIC", "[numa(memory=64GB)] package:2 [numa(memory=8GB)] core:2 pu:1");
     const Machine machine = read_machine();
@@ -214,7 +214,7 @@ TEST_CASE("Topology: CPUs that are given back are used again, by as few moves as
     os.set_allowed_cpus({0, 3});
     CHECK(Topology(os).place_again(crowded) ==
           std::vector<Place>{{0, n0}, {3, n1}, {3, n1}, {0, n0}});
-    // Three workers on two CPUs cannot be shared out more evenly.
+    // Three workers on two CPUs cannot be distributed more evenly.
     const std::vector<Place> uneven{{0, n0}, {0, n0}, {3, n1}};
     CHECK(Topology(os).place_again(uneven) == uneven);
 }

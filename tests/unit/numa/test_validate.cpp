@@ -1,5 +1,5 @@
-// The validate() of each structure finds damage: one kind a line, done to a structure in order, looked
-// at, and repaired.
+// validate() of each structure finds damage. Each line damages one member of a valid structure,
+// calls validate(), and repairs the member.
 #include <string>
 #include <vector>
 
@@ -58,9 +58,9 @@ class UsedGroup {
   public:
     GroupMemory memory;
     LpHeap& heap;
-    void* last = nullptr;   // of the LP's small chunks
-    void* large = nullptr;  // the LP's
-    void* kept = nullptr;   // of the platform heap's
+    void* last = nullptr;   // the last small chunk of the LP
+    void* large = nullptr;  // a large chunk of the LP
+    void* kept = nullptr;   // a chunk of the platform heap
     std::size_t kept_bytes = 0;
 };
 

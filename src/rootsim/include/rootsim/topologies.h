@@ -1,5 +1,5 @@
-/* What ROOT-Sim's topologies have in common, whether functions take them last (rootsim/topology.h) or first
- * (ROOT-Sim/topology.h). */
+/* The common part of both interfaces to ROOT-Sim's topologies. In rootsim/topology.h the topology
+ * is the last parameter of a function, and in ROOT-Sim/topology.h the first. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,13 +12,13 @@ extern "C" {
 struct topology;
 
 enum topology_geometry {
-    TOPOLOGY_HEXAGON = 1, /* rows, every other one half a cell further east; height and width */
+    TOPOLOGY_HEXAGON = 1, /* height and width; odd rows are half a cell further east */
     TOPOLOGY_SQUARE,      /* height and width */
-    TOPOLOGY_TORUS,       /* a square whose edges meet; height and width */
-    TOPOLOGY_RING,        /* eastwards only */
-    TOPOLOGY_BIDRING,     /* east and west */
-    TOPOLOGY_STAR,        /* region 0 is the centre */
-    TOPOLOGY_FCMESH,      /* each is the neighbour of each other one */
+    TOPOLOGY_TORUS,       /* height and width; opposite edges are connected */
+    TOPOLOGY_RING,        /* neighbors in the east only */
+    TOPOLOGY_BIDRING,     /* neighbors in the east and in the west */
+    TOPOLOGY_STAR,        /* region 0 is the center */
+    TOPOLOGY_FCMESH,      /* all other regions are neighbors */
     TOPOLOGY_GRAPH        /* links with probabilities: AddTopologyLink() */
 };
 
@@ -41,8 +41,8 @@ extern bool AddTopologyLink(struct topology *topology, uint64_t from, uint64_t t
                             double probability);
 extern void ReleaseTopology(struct topology *topology);
 
-/* InitializeTopology(geometry, regions) or InitializeTopology(geometry, height, width); NULL after a line
- * on standard error. */
+/* Called as InitializeTopology(geometry, regions) or InitializeTopology(geometry, height, width).
+ * If the arguments are wrong, prints a line to standard error and returns NULL. */
 extern struct topology *vInitializeTopology(enum topology_geometry geometry, int argc, ...);
 #define InitializeTopology(geometry, ...) \
     vInitializeTopology(geometry, ROOTSIM_COUNT(__VA_ARGS__, 4, 3, 2, 1, 0), __VA_ARGS__)
