@@ -164,7 +164,7 @@ std::string describe_measure(const MeasuredMachine& measured, const Machine& mac
         {"source", fmt::format("measured on {} on {}", host_name(), date)},
         {"convention",
          "bw[c][m]: MB/s that CPUs of node c read from memory of node m, with no other traffic; "
-         "bw_busy: while all nodes read from one node; rows and columns as in nodes"},
+         "bw_busy: while all nodes read, each from one node; rows and columns as in nodes"},
         {"host", host_name()},
         {"cpu", cpu_name()},
         {"nodes", nodes},

@@ -151,6 +151,8 @@ class Bench {
         for (const Cpu& cpu : cpus_)
             if (cpu.node == result_.nodes[c]) readers.push_back({cpu.number, nullptr, 0, number});
         const Buffer& buffer = *buffers_[m];
+        // A buffer of few lines is shared by the first readers.
+        readers.resize(std::min(readers.size(), buffer.bytes() / line_bytes));
         const std::size_t each =
             buffer.bytes() / std::max<std::size_t>(1, readers.size()) / line_bytes * line_bytes;
         for (std::size_t i = 0; i < readers.size(); ++i) {

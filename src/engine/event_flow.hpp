@@ -113,6 +113,7 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
                            const ScheduledEvent& scheduled, EventRecord*& sent,
                            GroupHere&& group_here, SendAway&& send_away, BeyondEnd&& beyond_end) {
     LpRecord& lp = *call.lp;
+    const EventKey key = call.key();
     const bool is_beyond = scheduled.time >= plan.until;
     if (is_beyond) {
         detail::touch(scheduled.payload);
@@ -121,8 +122,8 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
     if (!is_beyond || plan.keeps_events_beyond_end()) {
         const EventHeader header{
             .time = scheduled.time,
-            .generation = detail::generation_after(call.key.generation, call.key.time,
-                                                   scheduled.time, scheduled.first_generation),
+            .generation = detail::generation_after(key.generation, key.time, scheduled.time,
+                                                   scheduled.first_generation),
             .sender = lp.id,
             .sequence = lp.sequence,
             .target = index(scheduled.target),

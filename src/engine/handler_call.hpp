@@ -107,7 +107,7 @@ template <class Body>
 inline std::uint32_t run_on_event(const LpRecord& lp, EventRecord& event, Context& context,
                                   bool has_end_condition) {
     lp.process->on_event(context, event.view());
-    if (has_end_condition && !lp.ended) event.lets_end = lp.process->can_end();
+    if (has_end_condition) event.lets_end = !lp.ended && lp.process->can_end();
     return detail::blocks_drawn(lp.random_counter, context.random().counter());
 }
 

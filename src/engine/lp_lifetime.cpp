@@ -124,8 +124,10 @@ void look_at_intervals(const std::vector<Group*>& groups, const RunPlan& plan, V
         for (std::uint32_t i = 0; i < group->count; ++i) {
             std::uint32_t& seen = group->intervals_seen[i];
             if (seen >= ended) continue;
-            call = {
-                .group = group, .lp = &group->lps[i], .key = {.time = now}, .hook = "a measure"};
+            call = {.group = group,
+                    .lp = &group->lps[i],
+                    .hook_key = {.time = now},
+                    .hook = "a measure"};
             look_at_lp(call, plan, guard, intervals, seen, ended);
             seen = ended;
         }
@@ -151,7 +153,7 @@ void call_on_end(const RunningCall& call, const RunPlan& plan, Context& context,
 void destroy_lps(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
                  const std::atomic<int>& stop_signal, RunningCall& call, FaultGuard& guard) {
     for (Group* group : groups) {
-        call = {.group = group, .key = {.time = now}, .hook = "its destructor"};
+        call = {.group = group, .hook_key = {.time = now}, .hook = "its destructor"};
         destroy_lps_of(*group, plan, stop_signal, guard);
     }
     call = {};

@@ -9,8 +9,10 @@
 
 namespace nw {
 
+EventKey RunningCall::key() const noexcept { return event != nullptr ? event->key() : hook_key; }
+
 RunningHandler RunningCall::handler() const noexcept {
-    RunningHandler handler{.hook = hook, .time = key.time, .certain = true};
+    RunningHandler handler{.hook = hook, .time = key().time, .certain = true};
     if (lp != nullptr)
         handler.lp = lp->id;
     else if (group != nullptr)
@@ -29,7 +31,7 @@ std::string describe_event(const EventRecord& event, const LpKinds& kinds) {
 
 std::string describe_call(const RunningCall& call, const LpKinds& kinds) {
     if (call.event == nullptr)
-        return fmt::format("{} at time {} in {}: ", kinds.name(call.lp->id), call.key.time,
+        return fmt::format("{} at time {} in {}: ", kinds.name(call.lp->id), call.hook_key.time,
                            call.hook);
     std::string words = describe_event(*call.event, kinds);
     if (*call.hook != '\0') words.append(call.hook).append(": ");

@@ -24,10 +24,12 @@ struct RunningCall {
     LpRecord* lp = nullptr;
     EventRecord* event = nullptr;   // null in on_start(), on_end(), constructors and destructors
     HistoryEntry* entry = nullptr;  // of the event, if the engine has a history
-    EventKey key{};                 // of the event; for other hooks, only the time is used
+    EventKey hook_key{};            // if there is no event; only its time and sender are used
     bool silent = false;            // coasting forward: nothing is sent or written
     const char* hook = "";          // name of the function, if it is not on_event()
 
+    // The key of the event, or hook_key.
+    EventKey key() const noexcept;
     // Describes the call as irrevocable. Async-signal-safe.
     RunningHandler handler() const noexcept;
 };

@@ -37,7 +37,7 @@ struct EventBound {
         : time(t), generation(g) {}
     friend bool operator==(const EventBound&, const EventBound&) = default;
     friend bool operator<(const EventBound& a, const EventBound& b) noexcept {
-        return a.time != b.time ? a.time < b.time : a.generation < b.generation;
+        return a.time < b.time || (a.time == b.time && a.generation < b.generation);
     }
 };
 

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <numawarp/random.hpp>
 
@@ -48,7 +49,7 @@ class LookAhead {
     }
 
     // Requires: `guess` is not none.
-    const Place& place(Guess guess) const noexcept { return now_->place[guess]; }
+    const Place& place(Guess guess) const noexcept { return (*now_)[guess]; }
     // Gives `random` the LP's next block, if the guess is for this LP and this count of blocks.
     void give_block(Guess guess, std::uint32_t lp, std::uint64_t counter,
                     Random& random) const noexcept {
@@ -59,61 +60,52 @@ class LookAhead {
 
     void forget() noexcept {
         known_ = 0;
-        for (Eight& eight : eights_) eight.target.fill(nobody);
+        continues_at_ = nullptr;
     }
 
   private:
     static constexpr std::size_t width = PhiloxBlocks::width;
-    static constexpr std::uint32_t nobody = UINT32_MAX;  // no LP has this number
-
-    // Eight consecutive entries of the run.
-    struct Eight {
-        std::array<std::uint32_t, width> target;
-        std::array<Place, width> place;
-    };
-
-    // A place is determined when its entry is far from the front, and reused when the entry is
-    // near.
-    template <class Lps>
-    static const Place& place_in(Eight& eight, std::size_t i, std::uint32_t target,
-                                 const Lps& lps) {
-        if (eight.target[i] != target) [[unlikely]] {
-            eight.target[i] = target;
-            eight.place[i] = lps.place_of(target);
-        }
-        return eight.place[i];
-    }
+    // Of eight consecutive entries of the run.
+    using Places = std::array<Place, width>;
 
     template <class Lps>
     [[gnu::noinline]] void look(const PendingSet& pending, const Lps& lps) {
         const PendingEntry* const run = pending.upcoming(0);
         const std::size_t left = pending.left_in_run();
-        known_ = std::min(left, width);
+        if (run == continues_at_ && pending.run_number() == run_number_) [[likely]] {
+            std::swap(now_, near_);
+            std::swap(near_, far_);
+        } else {
+            for (std::size_t i = 0; i < std::min(left, width); ++i)
+                (*now_)[i] = lps.place_of(run[i].target);
+            for (std::size_t i = width; i < std::min(left, 2 * width); ++i)
+                (*near_)[i - width] = lps.place_of(run[i].target);
+        }
+        run_number_ = pending.run_number();
+        continues_at_ = run + width;
         next_ = 0;
-        first_ = (first_ + 1) % eights_.size();
-        Eight& now = eights_[first_];
-        now_ = &now;
-        Eight& near = eights_[(first_ + 1) % eights_.size()];
-        Eight& far = eights_[(first_ + 2) % eights_.size()];
+        known_ = std::min(left, width);
         for (std::size_t i = 0; i < known_; ++i) {
             blocks_.stream[i] = run[i].target;
-            blocks_.counter[i] = lps.counter_of(place_in(now, i, run[i].target, lps));
+            blocks_.counter[i] = lps.counter_of((*now_)[i]);
         }
-        for (std::size_t i = 0; width + i < std::min(left, 2 * width); ++i) {
-            const PendingEntry& entry = run[width + i];
-            lps.prefetch_near(place_in(near, i, entry.target, lps), entry);
-        }
-        for (std::size_t i = 0; 2 * width + i < std::min(left, 3 * width); ++i) {
-            const PendingEntry& entry = run[2 * width + i];
-            lps.prefetch_far(place_in(far, i, entry.target, lps), entry);
+        for (std::size_t i = width; i < std::min(left, 2 * width); ++i)
+            lps.prefetch_near((*near_)[i - width], run[i]);
+        for (std::size_t i = 2 * width; i < std::min(left, 3 * width); ++i) {
+            Place& place = (*far_)[i - 2 * width];
+            place = lps.place_of(run[i].target);
+            lps.prefetch_far(place, run[i]);
         }
         make_blocks_(blocks_, seed_);
     }
 
     PhiloxBlocks blocks_{};
-    std::array<Eight, 3> eights_{};
-    std::size_t first_ = 0;              // index in eights_ of the entries that are executed now
-    const Eight* now_ = eights_.data();  // &eights_[first_]
+    std::array<Places, 3> places_{};
+    Places* now_ = &places_[0];                   // of the entries that are executed now
+    Places* near_ = &places_[1];                  // of the entries whose objects are fetched
+    Places* far_ = &places_[2];                   // of the entries whose LPs are fetched
+    const PendingEntry* continues_at_ = nullptr;  // the first entry of near_
+    std::uint64_t run_number_ = 0;                // of the run to which the entries belong
     std::size_t next_ = 0;
     std::size_t known_ = 0;
     const MakePhiloxBlocks make_blocks_;

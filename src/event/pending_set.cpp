@@ -168,7 +168,8 @@ void PendingSet::sort_into_run(std::size_t slot) {
     const std::size_t count = EntryPool::count(tail);
     if (count > run_capacity_) {
         run_capacity_ = std::bit_ceil(count);
-        run_ = std::make_unique_for_overwrite<PendingEntry[]>(run_capacity_);
+        // Not even the end of the run is the address of another entry (pop()).
+        run_ = std::make_unique_for_overwrite<PendingEntry[]>(run_capacity_ + 1);
         cell_of_.resize(run_capacity_);
         meter_memory<MeterKind::pending>(run_.get(), run_capacity_ * sizeof(PendingEntry));
         meter_memory<MeterKind::pending>(cell_of_.data(), run_capacity_ * sizeof cell_of_[0]);
@@ -192,6 +193,7 @@ void PendingSet::sort_into_run(std::size_t slot) {
 
     run_next_ = run_.get();
     run_end_ = run_next_ + count;
+    ++run_number_;
     sorted_count_ += count;
     if (!sort_by_insertion(count)) sort_by_cell();
 }

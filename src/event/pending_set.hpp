@@ -68,8 +68,8 @@ class PendingSet {
 
     // Removes the smallest entry. Requires: `top` is the result of top(), and not null.
     void pop(const PendingEntry* top) {
-        // The end of the run may be equal to the address of the heap.
-        if (top == run_next_ && run_next_ != run_end_) [[likely]]
+        // The run's buffer is larger than the run, so its end is not the address of the heap.
+        if (top == run_next_) [[likely]]
             ++run_next_;
         else
             pop_slow();
@@ -100,6 +100,7 @@ class PendingSet {
         std::erase_if(late_, takes);
         restore_heap();
         run_end_ = std::remove_if(run_next_, run_end_, takes);
+        ++run_number_;
         for (std::size_t slot = 0; slot < tails_storage_.size(); ++slot)
             pool_.consume(empty_slot(slot), [&](const PendingEntry& entry) {
                 if (!takes(entry)) push_to_slot(slot, entry);
@@ -112,6 +113,9 @@ class PendingSet {
     const PendingEntry* upcoming(std::size_t k) const noexcept {
         return k < static_cast<std::size_t>(run_end_ - run_next_) ? run_next_ + k : nullptr;
     }
+
+    // Changes when a new run begins, or entries of the run move.
+    std::uint64_t run_number() const noexcept { return run_number_; }
 
     // Number of entries from upcoming(0) on.
     std::size_t left_in_run() const noexcept {
@@ -187,6 +191,7 @@ class PendingSet {
     PendingEntry** tails_ = nullptr;  // B buckets, then far_bins bins
     PendingEntry* run_next_ = nullptr;
     PendingEntry* run_end_ = nullptr;
+    std::uint64_t run_number_ = 0;
     std::size_t size_ = 0;
     EntryPool pool_;
     std::vector<PendingEntry> late_;  // a heap of std::push_heap

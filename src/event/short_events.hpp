@@ -97,9 +97,15 @@ class ShortEvents {
     // record is valid until the next call, and the entry must not be used any more.
     EventRecord& record_of(const PendingEntry& entry) noexcept {
         if (entry.has_record()) return *entry.record();
+        record_.header.begin();
+        return rewritten_record_of(entry);
+    }
+    // The same, but does not call begin() for the record of a short event.
+    EventRecord& rewritten_record_of(const PendingEntry& entry) noexcept {
+        if (entry.has_record()) [[unlikely]]
+            return *entry.record();
         EventRecord& record = record_.header;
         write_header(record, entry);
-        record.begin();
         if (!entry.is_bare()) {
             detail::ShortBody* const body = entry.short_body();
             std::memcpy(record_.payload, body->payload, sizeof record_.payload);
@@ -108,6 +114,8 @@ class ShortEvents {
         return record;
     }
     bool is_record(const EventRecord& event) const noexcept { return &event == &record_.header; }
+    // The record of short events.
+    EventRecord& record() noexcept { return record_.header; }
 
   private:
     void free(detail::ShortBody* body) noexcept {

@@ -83,7 +83,7 @@ void InOrderExecutor::start(const std::function<void()>& move_mail) {
 }
 
 void InOrderExecutor::run_on_start(Group& group, LpRecord& lp) {
-    call_ = {.lp = &lp, .key = {.sender = lp.id}, .hook = "on_start()"};
+    call_ = {.lp = &lp, .hook_key = {.sender = lp.id}, .hook = "on_start()"};
     Context context = make_context(0, lp.id, lp.random_counter);
     CheckedRun* const checked = world_.plan.config.checked;
     if (checked != nullptr) checked->before_call(call_, world_.plan.kinds);
@@ -95,8 +95,10 @@ void InOrderExecutor::run_on_start(Group& group, LpRecord& lp) {
 
 void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures) {
     Group& group = *world_.groups[world_.plan.partition.position(lp.id).group];
-    call_ = {
-        .group = &group, .lp = &lp, .key = {.time = end_time, .sender = lp.id}, .hook = "on_end()"};
+    call_ = {.group = &group,
+             .lp = &lp,
+             .hook_key = {.time = end_time, .sender = lp.id},
+             .hook = "on_end()"};
     Context context = make_context(end_time, lp.id, lp.random_counter);
     call_on_end(call_, world_.plan, context, guard_, measures);
     for (OutputRow& row : rows_) {
@@ -108,7 +110,7 @@ void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums
 }
 
 void InOrderExecutor::destroy_lps(const std::atomic<int>& stop_signal) {
-    nw::destroy_lps(groups_, world_.plan, call_.key.time, stop_signal, call_, guard_);
+    nw::destroy_lps(groups_, world_.plan, call_.key().time, stop_signal, call_, guard_);
 }
 
 // --- Events --------------------------------------------------------------------------------------
@@ -153,23 +155,28 @@ inline auto InOrderExecutor::lps_ahead() const noexcept {
 template <InOrderExecutor::Extras extras>
 std::uint64_t InOrderExecutor::run_batch(VirtualTime horizon, std::uint64_t events_max) {
     call_.hook = "";
-    events_max_ = events_max;  // in memory: a jump to the next line may change registers
-    if (sigsetjmp(guard_.env(), 0) != 0) {
-        handler_failed(leave_crashed_handler(guard_));
-    }
+    if (sigsetjmp(guard_.env(), 0) != 0) handler_failed(leave_crashed_handler(guard_));
+    return execute_batch<extras>(horizon, events_max);
+}
+
+// Separate: a function that calls sigsetjmp() keeps its variables in memory and not in registers.
+template <InOrderExecutor::Extras extras>
+[[gnu::noinline]] std::uint64_t InOrderExecutor::execute_batch(VirtualTime horizon,
+                                                               std::uint64_t events_max) {
     const auto lps = lps_ahead();
     Context context = make_context(0, 0, 0, short_.buffer());
     if (is_asked()) [[unlikely]]
         answer(upcoming_event(pending_, counters_));
     begin_batch(extras.ends);
+    short_.record().begin();
     std::uint64_t executed = 0;
-    while (executed < events_max_ && !leaves_batch([this] { return all_ended(); })) {
+    while (executed < events_max && !leaves_batch([this] { return all_ended(); })) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || top->time >= horizon) break;
         const LookAhead::Guess guess = ahead_.find(pending_, top, lps);
         const LookAhead::Place place =
             guess != LookAhead::none ? ahead_.place(guess) : lps.place_of(top->target);
-        EventRecord& event = short_.record_of(*top);
+        EventRecord& event = short_.rewritten_record_of(*top);
         pending_.pop(top);
         if (extras.counts && --until_timed_ == 0) [[unlikely]]
             execute_timed<extras>(place, event, guess, context);
@@ -205,7 +212,6 @@ template <InOrderExecutor::Extras extras>
     [[maybe_unused]] CheckedRun* const checked = world_.plan.config.checked;
     call_.lp = &lp;
     call_.event = &event;
-    call_.key = event.key();
     short_.send_for(lp.sequence);
     renew(context, event.time, lp.id, lp.random_counter);
     ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
@@ -247,7 +253,11 @@ template <InOrderExecutor::Extras extras>
         lp.ended = true;
         --lps_not_ended_;
     }
-    if (!short_.is_record(event)) group.heap.free(&event, event.bytes());
+    if (!short_.is_record(event)) {
+        call_.hook_key = event.key();
+        call_.event = nullptr;
+        group.heap.free(&event, event.bytes());
+    }
 }
 
 void InOrderExecutor::look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now) {
@@ -358,7 +368,7 @@ void InOrderExecutor::output(Context&, std::size_t table, std::span<const Output
     ++counters_[Counter::output_rows];
     if (!world_.output.wanted()) return;
     OutputRow& kept = rows_.emplace_back();
-    kept.key = call_.key;
+    kept.key = call_.key();
     kept.table = static_cast<std::uint32_t>(table);
     kept.values.resize(bytes);
     encode_row(row, kept.values.data());

@@ -126,7 +126,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     Counters& counters() noexcept { return counters_; }
     const WorkerFigures& figures() const noexcept { return figures_; }
     const IntervalSums& intervals() const noexcept { return intervals_; }
-    const EventKey& at() const noexcept { return call_.key; }  // of the event executed last
+    EventKey at() const noexcept { return call_.key(); }  // of the event executed last
     const std::vector<Group*>& groups() const noexcept { return groups_; }
     VirtualTime last_time() const noexcept { return last_time_; }
 
@@ -158,6 +158,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     auto lps_ahead() const noexcept;
     template <Extras extras>
     std::uint64_t run_batch(VirtualTime horizon, std::uint64_t events_max);
+    template <Extras extras>
+    std::uint64_t execute_batch(VirtualTime horizon, std::uint64_t events_max);
     template <Extras extras>
     void execute(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess,
                  Context& context);
@@ -203,7 +205,6 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::vector<ToRank> to_ranks_;
     LookAhead ahead_;
     ShortEvents short_;
-    std::uint64_t events_max_ = 0;  // of the present call of run()
     const RunBatch run_batch_;
     const bool is_alone_;  // it executes all LPs of the run
     // Events until one is timed, if events are counted.

@@ -37,8 +37,16 @@ std::string_view end_of(const RunResult& result) {
         case EndReason::all_can_end:
             return "all LPs can end";
         case EndReason::interrupted:
-            if (result.signal == SIGUSR1) return "interrupted by SIGUSR1";
-            return result.signal == SIGTERM ? "interrupted by SIGTERM" : "interrupted by SIGINT";
+            switch (result.signal) {
+                case SIGTERM:
+                    return "interrupted by SIGTERM";
+                case SIGUSR1:
+                    return "interrupted by SIGUSR1";
+                case SIGHUP:
+                    return "interrupted by SIGHUP";
+                default:
+                    return "interrupted by SIGINT";
+            }
     }
     return "?";
 }

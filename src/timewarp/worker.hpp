@@ -178,7 +178,9 @@ class alignas(64) Worker final : private detail::EventSink,
     Group* group_of(BottomHalf& mail);
     void receive(const WireEvent& wire, Group& group);
     bool execute_batch();
-    bool is_irrevocable(const LpRecord& lp, const PendingEntry& entry) const noexcept;
+    EventBound begin_short_events() noexcept;
+    void end_short_events(bool is_failed) noexcept;
+    bool is_short_without_past(const LpRecord& lp, const PendingEntry& entry) const noexcept;
     void execute_short(Group& group, LpRecord& lp, EventRecord& event, std::size_t guess,
                        Context& context);
     void execute_next(Group& group, LpRecord& lp, const PendingEntry& entry);
@@ -289,6 +291,7 @@ class alignas(64) Worker final : private detail::EventSink,
     std::unique_ptr<Relocation> relocation_;
 
     const std::unique_ptr<LookAhead> ahead_;
+    std::uint32_t short_executed_ = 0;     // by execute_short(), not yet in the counters
     std::size_t guess_;                    // of LookAhead, for the event that is being executed
     MailBuffer staged_;                    // what the running handler has sent to other workers
     std::vector<EventRecord*> to_cancel_;  // executed events whose LPs must be rolled back

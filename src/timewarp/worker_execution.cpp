@@ -2,6 +2,7 @@
 // undone.
 
 #include <cstring>
+#include <utility>
 
 #include "base/check.hpp"
 #include "engine/event_flow.hpp"
@@ -22,6 +23,8 @@ namespace {
 // 512 costs up to 69 % more if all events go to other LPs without lookahead; a batch of 32 costs at
 // most 1 % more, and 18 % less with 64 LPs (docs/results/constants-2026-11-23.csv).
 constexpr std::uint32_t batch_events = 128;
+// For a worker that executes all LPs of the run: there are no stragglers.
+constexpr std::uint32_t batch_events_alone = 1024;
 
 }  // namespace
 
@@ -97,27 +100,35 @@ bool Worker::execute_batch() {
                            if (!(soon.bound() < core_.safe_before))
                                lp.history.prefetch_next(core_.stride);
                        }};
-    const std::uint32_t allowed = throttle_.allowed(batch_events);
+    const std::uint32_t allowed = throttle_.allowed(is_alone_ ? batch_events_alone : batch_events);
     std::uint32_t left = allowed;
     Context context = make_context(0, 0, 0, short_->buffer());
+    EventBound short_before = begin_short_events();
     for (; left > 0 && !leaves_batch([this] { return ending_.is_known(); }); --left) {
         const PendingEntry* top = pending_.top();
-        if (top == nullptr || throttle_.holds_back(*top)) break;
+        if (top == nullptr) break;
+        const bool may_be_short =
+            top->bound() < short_before && throttle_.is_within_chain(top->generation);
+        if (!may_be_short && throttle_.holds_back(*top)) break;
         const LookAhead::Guess guess = ahead_->find(pending_, top, lps);
         const LookAhead::Place place =
             guess != LookAhead::none ? ahead_->place(guess) : place_of(top->target);
-        if (is_plain_ && until_timed_ != 1 && is_irrevocable(*place.lp, *top)) [[likely]] {
+        if (may_be_short && until_timed_ != 1 && is_short_without_past(*place.lp, *top))
+            [[likely]] {
             --until_timed_;
-            EventRecord& event = short_->record_of(*top);
+            EventRecord& event = short_->rewritten_record_of(*top);
             pending_.pop(top);
             execute_short(*place.group, *place.lp, event, guess, context);
             continue;
         }
+        end_short_events(false);
         const PendingEntry entry = *top;
         pending_.pop(top);
         guess_ = guess;
         execute_next(*place.group, *place.lp, entry);
+        short_before = begin_short_events();
     }
+    end_short_events(false);
     guess_ = LookAhead::none;
     throttle_.spend(allowed - left);
     if (core_.counters[Counter::executed_events] >= suggests_round_at_)
@@ -126,39 +137,67 @@ bool Worker::execute_batch() {
     return left < allowed;
 }
 
-// Whether the event is short, no other event can precede it any more, and nothing is kept of its
-// LP's past.
-[[gnu::always_inline]] inline bool Worker::is_irrevocable(
+// Sets everything that execute_short() needs and does not set for each event. Other events use the
+// same entry and record, and may change the horizon. Returns the bound before which short events
+// are irrevocable and within the throttle's horizon.
+EventBound Worker::begin_short_events() noexcept {
+    EventRecord& event = short_->record();
+    event.begin();
+    event.status = EventStatus::processed;
+    safe_entry() = {&event, nullptr, nullptr, 0, 0};
+    core_.running = {.event = &event, .entry = &safe_entry()};
+    return is_plain_ ? std::min(core_.safe_before, EventBound(throttle_.horizon())) : EventBound(0);
+}
+
+// Counts the events that execute_short() has executed. `is_failed`: the handler of the last one has
+// failed or crashed. Requires: the record of short events still holds the last one.
+void Worker::end_short_events(bool is_failed) noexcept {
+    if (short_executed_ == 0) return;
+    const std::uint32_t executed = std::exchange(short_executed_, 0);
+    const std::uint32_t committed = executed - (is_failed ? 1 : 0);
+    core_.counters[Counter::executed_events] += executed;
+    core_.counters[Counter::safe_events] += committed;
+    core_.counters[Counter::committed_events] += committed;
+    const EventRecord& last = short_->record();
+    core_.lead = last.bound();
+    if (!is_failed) committer_.note_committed(last.time);
+}
+
+// Whether the event is short, and nothing is kept of its LP's past.
+[[gnu::always_inline]] inline bool Worker::is_short_without_past(
     const LpRecord& lp, const PendingEntry& entry) const noexcept {
-    return !entry.has_record() && entry.bound() < core_.safe_before && lp.history.empty() &&
-           core_.keeper.is_at_start(lp);
+    return !entry.has_record() && lp.history.empty() && core_.keeper.is_at_start(lp);
 }
 
 // As execute_for_good() for a short event, in a run without the features that is_plain_ excludes.
+// The LP's last key stays as it is: no event can precede an irrevocable event.
 [[gnu::always_inline]] inline void Worker::execute_short(Group& group, LpRecord& lp,
                                                          EventRecord& event, std::size_t guess,
                                                          Context& context) {
-    NW_CHECK(event.time >= core_.gvt);
+    NW_PARANOID(event.time >= core_.gvt);
     HistoryEntry& entry = safe_entry();
-    begin_execution(lp, event, entry);
-    core_.running = {&group, &lp, &event, &entry, event.key()};
+    ++short_executed_;
+    core_.running.group = &group;
+    core_.running.lp = &lp;
     short_->send_for(lp.sequence);
     renew(context, event.time, lp.id, lp.random_counter);
     ahead_->give_block(guess, lp.id, lp.random_counter, context.random());
     if (!call_handler_of(lp, core_.guard, core_.failure,
                          [&] { run_on_event(lp, event, context, false); })) [[unlikely]] {
+        end_short_events(true);
         fail_running(core_.failure);
+        begin_short_events();
         return;
     }
     lp.random_counter = context.random().counter();
     release_short(lp);
-    release_sent(entry.sent, pending_);
-    if (!staged_.empty()) [[unlikely]]
+    if (entry.sent_count != 0) [[unlikely]] {
+        release_sent(entry.sent, pending_);
+        entry.sent = nullptr;
+        entry.sent_count = 0;
         publish_staged();
+    }
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
-    committer_.note_committed(event.time);
-    ++core_.counters[Counter::safe_events];
-    ++core_.counters[Counter::committed_events];
     if (core_.counts_events()) ++core_.figures_of(lp, event.type).committed;
     if (entry.side_effects != nullptr) [[unlikely]]
         committer_.release_side_effects_at_once(group, entry);
@@ -181,7 +220,8 @@ bool Worker::execute_batch() {
     } else if (--until_timed_ == 0) {
         until_timed_ = events_between_timed;
         const EventType type = event.type;  // run_event() frees an irrevocable event
-        const bool stands_for_others = is_plain_ && is_irrevocable(lp, entry);
+        const bool stands_for_others =
+            is_plain_ && entry.bound() < core_.safe_before && is_short_without_past(lp, entry);
         const auto start = GvtRounds::Clock::now();
         run_event(group, lp, event);
         const auto end = GvtRounds::Clock::now();
@@ -229,7 +269,7 @@ bool Worker::execute_batch() {
     core_.drop_past(group, lp);
     HistoryEntry& entry = safe_entry();
     begin_execution(lp, event, entry);
-    core_.running = {&group, &lp, &event, &entry, event.key()};
+    core_.running = {&group, &lp, &event, &entry};
     call_handler(lp, event, entry);
     // If a short event failed, keep_running() has replaced its record: `event` must not be used
     // here.
@@ -254,11 +294,12 @@ bool Worker::execute_batch() {
 // Adds the failed event, which was executed irrevocably, to its LP's history. The failure is
 // reported when GVT has passed the event, because an earlier event may fail, too.
 void Worker::keep_running() {
-    auto& [group, lp, event, entry, key, silent, hook] = core_.running;
+    auto& [group, lp, event, entry, hook_key, silent, hook] = core_.running;
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
     std::memcpy(&kept, entry, core_.stride);
     entry = &kept;
     event = kept.event = &on_record(*group, *event);
+    lp->set_last_key(*event);
     committer_.note_uncommitted(*lp);
     core_.keeper.save(*lp, kept, group->heap);
 }
@@ -287,7 +328,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
         event.failed = true;
         return;
     }
-    core_.running = {&group, &lp, &event, &entry, event.key()};
+    core_.running = {&group, &lp, &event, &entry};
     if (draws_interruptions_ && is_chosen_for_interruption(event)) [[unlikely]] {
         put_aside_running();
         return;
@@ -347,6 +388,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
 [[gnu::noinline]] void Worker::release_short_by_call(LpRecord& lp) { release_short(lp); }
 
 void Worker::leave_crashed() {
+    end_short_events(true);
     const std::string what = leave_crashed_handler(core_.guard);
     drop_tried_image(*core_.running.group);
     if (core_.guard.was_interrupted())
@@ -357,7 +399,7 @@ void Worker::leave_crashed() {
 
 // Discards the sends and side effects of the running handler.
 void Worker::drop_sends() {
-    auto& [group, lp, event, entry, key, silent, hook] = core_.running;
+    auto& [group, lp, event, entry, hook_key, silent, hook] = core_.running;
     std::uint32_t beyond_end = entry->sent_count;
     const auto count = [&](VirtualTime time) { beyond_end -= time < core_.plan.until ? 1 : 0; };
     for_each_wire_event(staged_.data(), staged_.size(),

@@ -69,7 +69,7 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
     call_on_start(core_.running, core_.plan, context, core_.guard);
     release_sent(entry.sent, pending_);
     if (!staged_.empty()) publish_staged();
-    committer_.take_rows(entry, core_.running.key);
+    committer_.take_rows(entry, core_.running.key());
     free_side_effects(entry, group.heap);
     if (draws_rollbacks_) lp.heap.set_zero_fill();
     core_.keeper.begin(lp);

@@ -210,8 +210,7 @@ void Worker::take_back_entries(Group& group, LpRecord& lp, History::Ordinal posi
         if (core_.keeper.method(lp) != Rollback::reverse || entry.event->failed) continue;
         Context context = make_context(entry.event->time, lp.id, lp.random_counter);
         std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
-        core_.running = {&group, &lp,           entry.event, &entry, entry.event->key(),
-                         true,   "on_reverse()"};
+        core_.running = {&group, &lp, entry.event, &entry, {}, true, "on_reverse()"};
         if (!call_handler_of(lp, undo_guard_, core_.failure,
                              [&] { lp.process->on_reverse(context, entry.event->view()); }))
             fail_undoing(core_.failure);
@@ -232,7 +231,7 @@ bool Worker::coast(LpRecord& lp, History::Ordinal from) {
         if (event.failed) break;
         ++core_.counters[Counter::coasted_events];
         Context context = make_context(event.time, lp.id, lp.random_counter);
-        core_.running = {nullptr, &lp, &event, &entry, event.key(), true};
+        core_.running = {nullptr, &lp, &event, &entry, {}, true};
         coasting_.at = p;
         coasting_.sequence = lp.sequence;
         const bool well = call_handler_of(lp, undo_guard_, core_.failure,

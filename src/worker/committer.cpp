@@ -153,7 +153,7 @@ void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {
 
 // Not inlined, so that commit_entry() stays small enough to be inlined.
 [[gnu::noinline]] bool Committer::call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry) {
-    core_.running = {&group, &lp, entry.event, &entry, entry.event->key(), false, "on_commit()"};
+    core_.running = {&group, &lp, entry.event, &entry, {}, false, "on_commit()"};
     if (call_guarded(core_.guard, nullptr, core_.failure,
                      [&] { lp.process->on_commit(entry.event->view()); }))
         return true;
@@ -171,7 +171,7 @@ void Committer::report_failure(const EventRecord& event, const HistoryEntry& ent
 }
 
 void Committer::fail_in_on_commit(const std::string& what) {
-    core_.rank.fail_in_model(core_.running.key,
+    core_.rank.fail_in_model(core_.running.key(),
                              describe_call(core_.running, core_.plan.kinds) + what);
     end_before_failure();
 }

@@ -48,12 +48,17 @@ class Throttle {
     // Whether the earliest pending event has to wait for a new GVT.
     bool holds_back(const PendingEntry& first) noexcept {
         const bool is_beyond = first.time >= horizon_;
-        if (!is_beyond && (place_in_chain(first.generation) <= generations_ ||
+        if (!is_beyond && (is_within_chain(first.generation) ||
                            (first.time == core_.gvt && first.generation <= generation_limit_)))
             [[likely]]
             return false;
         count_stop(is_beyond);
         return true;
+    }
+
+    // Whether an event before the horizon may run, whatever its time.
+    bool is_within_chain(std::uint32_t generation) const noexcept {
+        return place_in_chain(generation) <= generations_;
     }
 
     void validate() const;

@@ -94,7 +94,7 @@ programs.expect((series / "metered.png").stat().st_size > 10_000, "a picture")
 small = programs.work / "small.json"
 small.write_text(json.dumps({"bw": [[9, 4], [4, 9]]}))
 for words, told in ((["n4", "--machine", small], "small has 2 nodes; allowed with this --meter: 4 or more"),
-                    (["tier"], "--meter tier: allowed: two nodes or more, each with cores")):
+                    (["tier"], "--meter tier; allowed: two nodes or more, each with cores")):
     done = subprocess.run(command(*words, "--output", programs.work / "refused"), capture_output=True, text=True)
     programs.expect(done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1,
                     f"{words}: exit code {done.returncode}: {done.stderr}")

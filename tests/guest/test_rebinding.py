@@ -11,9 +11,10 @@ from programs import Programs
 
 programs = Programs()
 
-# Each group has 64 KiB of state, and events and mail from all workers.
+# Each group has 64 KiB of state, and events and mail from all workers. The events are too large for
+# mail rings, so that they take the groups' bottom halves.
 MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-group", 16,
-         "--remote", 0.5, "--until", 1e9]
+         "--payload", 256, "--remote", 0.5, "--until", 1e9]
 TRAFFIC = ["traffic", "--objects", 1024, "--until", 1200]
 WORKERS = {"n2": 4, "n4": 4, "n4a": 4, "n8": 8}
 DAEMON = "1@0.25"

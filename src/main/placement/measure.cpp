@@ -53,7 +53,8 @@ std::string measure_and_keep(std::string file) {
                "MB/s read by the CPUs of a node (row) from the memory of a node (column), with no "
                "other traffic",
                measured, measured.bandwidth) +
-           table("the same while all nodes read from one node", measured, measured.bandwidth_busy) +
+           table("the same while all nodes read, each from one node", measured,
+                 measured.bandwidth_busy) +
            table("nanoseconds to read an address", measured, measured.latency_ns) +
            fmt::format("machine  {}\n", file);
 }
