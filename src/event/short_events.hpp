@@ -100,7 +100,7 @@ class ShortEvents {
         record_.header.begin();
         return rewritten_record_of(entry);
     }
-    // The same, but does not call begin() for the record of a short event.
+    // As record_of(), but the record of a short event keeps all fields behind its header.
     EventRecord& rewritten_record_of(const PendingEntry& entry) noexcept {
         if (entry.has_record()) [[unlikely]]
             return *entry.record();

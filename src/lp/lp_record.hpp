@@ -32,8 +32,9 @@ struct alignas(64) LpRecord {
 
     // First cache line: used by every execution.
     LogicalProcess* process = nullptr;
-    // Key of the newest executed event; time -1 before the first event. `id` is in the padding of
-    // last_key.
+    // Key of the newest executed event; time -1 before the first event. A short event that is
+    // irrevocable does not change it, because no later event can precede such an event. `id` is in
+    // the padding of last_key.
     [[no_unique_address]] EventKey last_key;
     std::uint32_t id;
     std::uint64_t random_counter = 0;

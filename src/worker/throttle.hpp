@@ -56,7 +56,7 @@ class Throttle {
         return true;
     }
 
-    // Whether an event before the horizon may run, whatever its time.
+    // Whether an event of this generation may run at each time before the horizon.
     bool is_within_chain(std::uint32_t generation) const noexcept {
         return place_in_chain(generation) <= generations_;
     }

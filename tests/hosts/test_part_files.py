@@ -42,7 +42,7 @@ def run_once(host):
 with ranks.hosts:
     killed, left = begin("n2")
     living, in_use = begin("n2")
-    # Its process number outside differs from the number in its own PID namespace.
+    # `hidden` has another process number in its PID namespace than in the host's.
     hidden, unseen = begin("n1", "unshare", "--pid", "--kill-child", "--fork")
     inside = int(Path(f"/proc/{hidden.pid}/task/{hidden.pid}/children").read_text())
     killed.kill()

@@ -117,7 +117,7 @@ int times_done = 0;
             });                                                                              \
         } \
     }
-// The same for functions of <netdb.h> that also return an error number.
+// Like the macro above, for functions of <netdb.h>, which also return an error number.
 #define NW_BY_HOST(Entry, member, name, ...)                                           \
     PlainCall {                                                                        \
 #name, [](unsigned which) {                                                          \

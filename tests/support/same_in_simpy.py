@@ -39,7 +39,7 @@ def ours(program_folder, model, places, until, seed):
 
 
 def theirs(python, model, places, until, seeds):
-    """The same figures of one run in SimPy for each seed."""
+    """For each seed, the figures of a run in SimPy, in the form that ours() returns."""
     words = [python, Path(__file__).parent / "simpy_models.py", model, places, until, *seeds]
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """`./jobs/run paper-state-saving --quick`, end to end on the real program: with counts by
 cachegrind, and with hardware counters that a stand-in provides. system_paper_numa tests how a
-series is resumed and refused: the code is shared. The test does not judge the plots."""
+series is resumed and refused, because both papers share this code. The test does not check the
+plots."""
 
 import json
 import shutil

@@ -91,9 +91,9 @@ struct Setup {
     // The number of words at the end of the command line that only main() may read.
     std::size_t own_words_last = 0;
     // For models whose handlers use global variables of the program, which is safe with one thread
-    // per process, and for a main() that reads what the LPs have left. If true, --workers is 1
-    // unless the user sets it, and LPs stay on the rank on which they start. The memory of the LPs
-    // can be read after the run, until the program ends or begins another run; it stays readable
+    // per process, and for a main() that reads the memory of the LPs after the run. If true,
+    // --workers is 1 unless the user sets it, and LPs stay on the rank on which they start. The
+    // memory of the LPs can be read until the program ends or begins another run. It stays readable
     // even if it is freed.
     bool bound_to_process = false;
     // The rank on which an LP starts, modulo the number of ranks. Requires: the same result on

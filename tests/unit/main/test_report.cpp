@@ -309,9 +309,14 @@ TEST_CASE("report: other engines are not asked for rollbacks") {
 TEST_CASE("report: an interrupted run says by what, and how far it came") {
     FinishedRun run;
     run.result.reason = nw::EndReason::interrupted;
-    run.result.signal = SIGTERM;
     run.result.end_time = 2.5;
-    CHECK(contains(run.report(), "toy: interrupted by SIGTERM"));
+    for (const auto& [signal, name] : {std::pair{SIGINT, "SIGINT"},
+                                       {SIGTERM, "SIGTERM"},
+                                       {SIGUSR1, "SIGUSR1"},
+                                       {SIGHUP, "SIGHUP"}}) {
+        run.result.signal = signal;
+        CHECK(contains(run.report(), std::string("toy: interrupted by ") + name));
+    }
     CHECK(contains(run.report(), "2.5 of 10"));
 }
 

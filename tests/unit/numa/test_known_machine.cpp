@@ -95,6 +95,13 @@ TEST_CASE("measure_machine: a node without CPUs is read, and its row is what oth
     CHECK(measured.bandwidth[2][2] == 0);
 }
 
+TEST_CASE("measure_machine: a node may have more cores than its buffer has lines") {
+    PagesOs os(1, 70);
+    const MeasuredMachine measured =
+        measure_machine(os, {.buffer_bytes = 64 * 64, .seconds = 0.001, .hops = 1000});
+    CHECK(measured.bandwidth[0][0] > 0);
+}
+
 TEST_CASE("measure_machine: who may not bind threads or move pages is told") {
     const auto why = [](FakeOs::Call call) {
         PagesOs os(2, 1);

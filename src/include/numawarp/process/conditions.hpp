@@ -121,9 +121,9 @@ class Several : public Condition {
         std::apply([&](auto&... held) { (remove(held.node), ...); }, held_);
     }
 
-    // Accepts each operand that has happened, if it counts for the condition, or if it has a name,
-    // so that the process can ask for it. The process cannot see the other operands, and they give
-    // back what they have received.
+    // Accepts each operand that has happened and that counts for the condition or has a name: the
+    // process can use an operand with a name. The process has no access to the other operands, and
+    // they give back what they have received.
     template <class Counts>
     void accept_each(Counts&& counts) noexcept {
         Condition::accept();
@@ -134,8 +134,8 @@ class Several : public Condition {
     std::tuple<Held<std::remove_cvref_t<Operands>>...> held_;
 
   private:
-    // Selects a constructor that adds no parts. When it is complete, the destructor removes the
-    // parts again if one of them cannot be added.
+    // Selects a constructor that adds no parts. The other constructor delegates to it and then
+    // adds the parts. If a part cannot be added, the destructor removes the parts added before.
     struct NothingAdded {};
     template <class First, class... Others>
     Several(NothingAdded, std::size_t missing, First& first, Others&... others)
@@ -347,8 +347,8 @@ class Waiting {
         awaited().process_ = nullptr;
         if (process_.interrupts == nullptr) [[likely]]
             held_.node.accept();
-        // A failure comes before an interrupt of the same instant, because it would be lost
-        // otherwise. The next co_await receives the interrupt.
+        // A failure takes precedence over an interrupt at the same instant, because the failure
+        // would be lost otherwise. The next co_await receives the interrupt.
         awaited().throw_failure();
         if constexpr (returns_interrupt) {
             return process_.interrupts == nullptr ? std::nullopt : std::optional(take_interrupt());

@@ -129,8 +129,8 @@ class Process {
         std::suspend_always final_suspend() const noexcept { return {}; }
         // A process returns no value; an nw::Outcome can pass one to other processes.
         void return_void() const noexcept {}
-        // Stores the exception and does not throw it on: g++ 12 would destroy the variables of the
-        // frame twice.
+        // Stores the exception and does not rethrow it: after a rethrow, g++ 12 would destroy the
+        // variables of the frame twice.
         void unhandled_exception() noexcept { failure = std::current_exception(); }
 
         // Makes the wait of a co_await. The operand lives until the co_await is over, because

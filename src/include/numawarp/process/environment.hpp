@@ -114,7 +114,7 @@ class Environment {
     // Happens after `time`. Requires: time ≥ 0; a breach throws a ModelError with the place
     // `where`.
     Delay delay(double time, SourceLocation where = SourceLocation::current()) {
-        // For a small negative time, the rounded sum may be now_.
+        // Check `time` and not the sum: now_ plus a small negative time can round to now_.
         if (!(time >= 0)) [[unlikely]]
             detail::refuse_wait(where, now_, " for a delay of ", time, "at least 0");
         return Delay(*this, now_ + time);
@@ -190,8 +190,9 @@ class Environment {
     friend class Resource;
 
     static constexpr EventType wake_up = WakeUp::type;
-    // Sums of times are rounded. The lag is shortened by a share that is well above the rounding
-    // error, while times are below 2^30 lags, and too small to be noticed.
+    // The lag is shortened by this share of its length, because sums of times are rounded. The
+    // share is well above the rounding error while times are below 2^30 lags, and it is too small
+    // to have a visible effect.
     static constexpr double lag_margin = 0x1p-20;
 
     // Holds the messages of one type until they are received.
