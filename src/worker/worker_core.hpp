@@ -85,7 +85,7 @@ struct WorkerCore {
     // have been executed and freed: HistoryEntry::sent of such an event must not be followed.
     // Histories contain such events, because commit uses the time alone.
     EventBound irrevocable_before{0};
-    EventBound lead{0};              // bound of the event that was executed last
+    EventBound lead{0};              // of the event executed last; end_short_events() updates it
     EventBound farthest{0};          // maximum of `lead` up to the last expect_earlier_events()
     EventBound safe_before{0};       // events before it are executed irrevocably: safe_horizon.hpp
     EventBound safe_before_most{0};  // maximum of `safe_before` so far
