@@ -35,10 +35,10 @@ class Programs:
         return subprocess.run([self.bin / program, *map(str, arguments)], capture_output=True,
                               text=True, timeout=timeout, cwd=self.work)
 
-    def statistics_of(self, program, *arguments):
+    def statistics_of(self, program, *arguments, timeout=PATIENCE_SECONDS):
         """The JSON of --stats of a run that must succeed."""
         stats = self.work / "stats.json"
-        done = self.run(program, *arguments, "--quiet", "--stats", stats)
+        done = self.run(program, *arguments, "--quiet", "--stats", stats, timeout=timeout)
         if done.returncode != 0:
             sys.exit(f"{program} {arguments}: exit code {done.returncode}: {done.stderr}")
         return json.loads(stats.read_text())
