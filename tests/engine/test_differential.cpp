@@ -81,7 +81,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
 }
 
 TEST_CASE("every engine gives the sequential result for random models and options") {
-    compare_cases(1, test::effort(240));
+    compare_cases(1, test::effort(240, 20));
 }
 
 TEST_CASE("every engine gives the sequential result, for as many cases as a night allows",

@@ -79,18 +79,18 @@ void compare_cases(Draw& draw, std::uint64_t first_seed, std::size_t cases) {
 }
 
 TEST_CASE("ranks and workers in any order of turns give the sequential result") {
-    compare_cases(draw_stepped_case, 1, test::effort(1000));
+    compare_cases(draw_stepped_case, 1, test::effort(1000, 20));
 }
 
 TEST_CASE("groups change workers while turns are interrupted at handoffs") {
-    compare_cases(draw_moving_case, 1, test::effort(120));
+    compare_cases(draw_moving_case, 1, test::effort(120, 20));
 }
 
 // When an LP's sequence numbers wrap, the order of its sends for the same time may change. This
 // change must be the same on every engine and in every schedule.
 TEST_CASE("sequences that wrap do so alike in any order of turns") {
     std::uint64_t rollbacks = 0;
-    for (std::uint64_t seed = 1; seed <= nw::test::effort(60); ++seed) {
+    for (std::uint64_t seed = 1; seed <= nw::test::effort(60, 10); ++seed) {
         Dice dice(seed);
         SteppedCase drawn = draw_stepped_case(dice);
         drawn.machine.first_sequence = 0u - 1 - static_cast<std::uint32_t>(dice.below(20));
@@ -196,7 +196,7 @@ TEST_CASE("groups change workers while GVT stays at one time, in a chain of zero
         return run.digest();
     }();
     Counters counters;
-    for (std::uint64_t seed = 1; seed <= nw::test::effort(60); ++seed) {
+    for (std::uint64_t seed = 1; seed <= nw::test::effort(60, 10); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         config.rebind_seconds = 0.0005;
@@ -285,7 +285,7 @@ TEST_CASE("mail that takes the way over a group's old owner comes before the saf
     const std::string digest_alone = run_on({.ranks = 1, .workers = 1}, 1, counters);
     counters = {};
     config.check_rebind = 0.5;
-    for (std::uint64_t seed = 100; seed < 100 + nw::test::effort(80); ++seed) {
+    for (std::uint64_t seed = 100; seed < 100 + nw::test::effort(80, 20); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         config.rebind_seconds = dice.chance(0.5) ? 0.003 : 0.01;

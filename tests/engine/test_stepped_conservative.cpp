@@ -231,12 +231,12 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
 }
 
 TEST_CASE("conservative ranks and workers in any order of turns give the sequential result") {
-    compare_cases(1, test::effort(1000));
+    compare_cases(1, test::effort(1000, 20));
 }
 
 TEST_CASE("a conservative run that is stopped has executed all before its end, and nothing else") {
     std::size_t stopped = 0;
-    for (std::uint64_t seed = 1; seed <= test::effort(200); ++seed) {
+    for (std::uint64_t seed = 1; seed <= test::effort(200, 10); ++seed) {
         Dice dice(seed);
         SteppedCase drawn = draw_case(dice);
         drawn.shape.until = time_infinity;

@@ -1,7 +1,8 @@
 // The number of random cases that a test runs. A sanitizer makes each case many times slower and
 // finds its errors within few cases, so a fifth of the cases is enough there. The checks of the
 // paranoid preset make a case about three times slower, so a third of the cases runs there. The
-// environment variable NUMAWARP_EFFORT, for example 0.25, multiplies the number of cases.
+// environment variable NUMAWARP_EFFORT, for example 0.25, multiplies the number of cases. A test
+// that requires rare things to happen states the number of cases that it runs at least.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +19,11 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
-inline std::size_t effort(std::size_t cases) {
+inline std::size_t effort(std::size_t cases, std::size_t at_least = 1) {
     const char* const words = std::getenv("NUMAWARP_EFFORT");
     const double share = words != nullptr ? std::atof(words) : 1;
     const std::size_t most = sanitized ? cases / 5 : paranoid ? cases / 3 : cases;
-    return std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(most)));
+    return std::max(at_least, static_cast<std::size_t>(share * static_cast<double>(most)));
 }
 
 }  // namespace nw::test
