@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace nw {
 
@@ -20,13 +21,15 @@ inline void prefetch(const void* address) noexcept {
 #endif
 }
 
-// Prefetches the first `bytes` bytes, at most four cache lines, so that one large object does not
-// displace all other data.
+// Prefetches the lines of the first `bytes` bytes, at most four lines, so that one large object does
+// not displace all other data.
 inline void prefetch(const void* address, std::size_t bytes) noexcept {
     constexpr std::size_t line = 64, lines_max = 4;
-    prefetch(address);
-    for (std::size_t at = line; at < bytes && at < lines_max * line; at += line)
-        prefetch(static_cast<const char*>(address) + at);
+    const std::size_t in_line = reinterpret_cast<std::uintptr_t>(address) % line;
+    const char* const first = static_cast<const char*>(address) - in_line;
+    prefetch(first);
+    for (std::size_t at = line; at < in_line + bytes && at < lines_max * line; at += line)
+        prefetch(first + at);
 }
 
 }  // namespace nw

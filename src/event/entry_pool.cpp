@@ -11,19 +11,12 @@ namespace nw {
 
 void EntryPool::Free::operator()(std::byte* memory) const noexcept { std::free(memory); }
 
-std::size_t EntryPool::count(const PendingEntry* tail) noexcept {
-    if (tail == nullptr) return 0;
-    const Chunk* chunk = chunk_of(tail);
-    auto count = static_cast<std::size_t>(tail - chunk->entries);
-    while ((chunk = chunk->previous) != nullptr) count += Chunk::capacity;
-    return count;
-}
-
 PendingEntry* EntryPool::extend(PendingEntry* tail) {
     if (free_ == nullptr) grow();
     Chunk* chunk = free_;
     free_ = chunk->previous;
     chunk->previous = tail != nullptr ? chunk_of(tail) : nullptr;
+    chunk->below = count(tail);
     return chunk->entries;
 }
 

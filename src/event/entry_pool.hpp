@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "base/prefetch.hpp"
@@ -36,11 +37,18 @@ class EntryPool {
         PendingEntry* place = tail;
         if (reinterpret_cast<std::uintptr_t>(place) % chunk_bytes == 0) [[unlikely]]
             place = extend(place);
-        std::memcpy(static_cast<void*>(place), &words, sizeof words);
+        if constexpr (std::is_same_v<Words, PendingEntry>)
+            copy_by_words(place, words);
+        else
+            std::memcpy(static_cast<void*>(place), &words, sizeof words);
         tail = place + 1;
     }
 
-    static std::size_t count(const PendingEntry* tail) noexcept;
+    static std::size_t count(const PendingEntry* tail) noexcept {
+        if (tail == nullptr) return 0;
+        const Chunk* const chunk = chunk_of(tail);
+        return chunk->below + static_cast<std::size_t>(tail - chunk->entries);
+    }
 
     // Visits the entries of a stack. The order is unspecified, but the same as in consume().
     template <class Visit>
@@ -69,9 +77,23 @@ class EntryPool {
   private:
     static constexpr std::size_t chunk_bytes = 1024;
 
+    // Copies with registers of eight bytes. The caller has just written `from` in words of eight
+    // bytes. A load of two such words waits until both have left the store buffer, and older stores
+    // that miss the cache leave it first, such as those to an event's record and history.
+    static void copy_by_words(PendingEntry* to, const PendingEntry& from) noexcept {
+        constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+        for (std::size_t at = 0; at < sizeof from; at += word_bytes) {
+            std::uint64_t word;
+            std::memcpy(&word, reinterpret_cast<const std::byte*>(&from) + at, word_bytes);
+            asm("" : "+r"(word));  // the compiler must not join two words
+            std::memcpy(reinterpret_cast<std::byte*>(to) + at, &word, word_bytes);
+        }
+    }
+
     struct alignas(chunk_bytes) Chunk {
         static constexpr std::size_t capacity = chunk_bytes / sizeof(PendingEntry) - 1;
-        Chunk* previous;  // a full chunk of the same stack; or the next free chunk
+        Chunk* previous;    // a full chunk of the same stack; or the next free chunk
+        std::size_t below;  // number of entries in the chunks from `previous` on
         alignas(sizeof(PendingEntry)) PendingEntry entries[capacity];
     };
     static_assert(sizeof(Chunk) == chunk_bytes);

@@ -394,6 +394,7 @@ bool PendingSet::validate() const {
         const bool used =
             far ? (far_used_ >> bin & 1) != 0 : (ring_used_[slot / 64] >> slot % 64 & 1) != 0;
         good &= used == (tails_storage_[slot] != nullptr);
+        const std::size_t seen_before = seen;
         EntryPool::for_each(tails_storage_[slot], [&](const PendingEntry& entry) {
             ++seen;
             const std::uint64_t x = clamped(x_of(entry));
@@ -404,6 +405,7 @@ bool PendingSet::validate() const {
             else
                 good &= x - next_ <= ring_mask_ && (x & ring_mask_) == slot;
         });
+        good &= seen - seen_before == EntryPool::count(tails_storage_[slot]);
     }
     return good && seen == size_;
 }

@@ -7,7 +7,7 @@
 namespace nw {
 
 void History::grow(std::uint32_t stride, PlatformHeap& heap) {
-    const std::uint32_t capacity = this->capacity() == 0 ? 2 : this->capacity() * 2;
+    const std::uint32_t capacity = this->capacity() == 0 ? 1 : this->capacity() * 2;
     auto* entries = static_cast<std::byte*>(heap.allocate(std::size_t{capacity} * stride));
     meter_memory<MeterKind::history>(entries, std::size_t{capacity} * stride);
     heap.count_history(ring_bytes(capacity, stride));

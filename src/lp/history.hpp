@@ -84,9 +84,11 @@ class History {
         return at(tail_++, stride);
     }
 
-    // Prefetch the place of the next entry, and the oldest entry.
-    void prefetch_next(std::uint32_t stride) const noexcept { prefetch_place(tail_, stride); }
-    void prefetch_first(std::uint32_t stride) const noexcept { prefetch_place(head_, stride); }
+    // Prefetch the place of the next entry, and the fields of the oldest entry.
+    void prefetch_next(std::uint32_t stride) const noexcept {
+        prefetch(place_of(tail_, stride), stride);
+    }
+    void prefetch_first(std::uint32_t stride) const noexcept { prefetch(place_of(head_, stride)); }
 
     void drop_last() noexcept { --tail_; }
     void drop_first() noexcept { ++head_; }
@@ -106,9 +108,9 @@ class History {
   private:
     // Computes with integers, because pointer arithmetic is not allowed if there are no entries
     // yet.
-    void prefetch_place(Ordinal position, std::uint32_t stride) const noexcept {
-        prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(entries_) +
-                                               std::size_t{position & mask_} * stride));
+    const void* place_of(Ordinal position, std::uint32_t stride) const noexcept {
+        return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(entries_) +
+                                             std::size_t{position & mask_} * stride);
     }
 
     static constexpr std::uint32_t no_capacity = ~std::uint32_t{0};

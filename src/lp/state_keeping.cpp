@@ -164,8 +164,8 @@ History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal
     return kept.newest->position;
 }
 
-History::Ordinal StateKeeper::trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
-    if (!saves_states(lp)) return position;
+History::Ordinal StateKeeper::drop_states_before(LpRecord& lp, History::Ordinal position,
+                                                 PlatformHeap& heap) {
     SavedState* base = lp.saved_states->newest;
     while (static_cast<std::int32_t>(base->position - position) > 0) base = base->older;
     for (SavedState* old = base->older; old != nullptr;) {

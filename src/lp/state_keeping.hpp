@@ -103,7 +103,9 @@ class StateKeeper {
     // Called when the entries before `position` are final. Drops saved states that are not needed
     // any more, and may adapt the interval. Returns the position from which the history is still
     // needed: coasting forward starts at a saved state, which may be before `position`.
-    History::Ordinal trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
+    History::Ordinal trim(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
+        return saves_states(lp) ? drop_states_before(lp, position, heap) : position;
+    }
 
     // Drops the saved states of an LP whose executed events are all final. The next state is saved
     // before its next event. Requires: the history is empty.
@@ -123,9 +125,10 @@ class StateKeeper {
     // events that it sends.
     std::size_t bytes_per_event() const noexcept;
 
-    // Returns whether trim() would free enough to justify an access to the LP's saved states.
+    // Returns whether trim() would free enough to justify an access to the LP's saved states. If a
+    // state is saved before each event, trim() drops them while they are in the cache.
     bool worth_trimming(const LpRecord& lp) const noexcept {
-        constexpr std::uint32_t entries_worth_it = 8;
+        const std::uint32_t entries_worth_it = rules_of(lp).state_saving_interval == 1 ? 1 : 8;
         return !saves_states(lp) || lp.committed - lp.history.head() >= entries_worth_it;
     }
 
@@ -167,6 +170,8 @@ class StateKeeper {
 
     void take_due(LpRecord& lp, PlatformHeap& heap);
     void take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
+    History::Ordinal drop_states_before(LpRecord& lp, History::Ordinal position,
+                                        PlatformHeap& heap);
     void adapt(LpRecord& lp) noexcept;
     void drop(LpRecord& lp, SavedState* saved, PlatformHeap& heap) noexcept;
 

@@ -19,15 +19,6 @@
 #include "messages.hpp"
 #include "options/option_table.hpp"
 
-// The definitions of Open MPI and of MPICH. This block has no effect: ross.h does not redefine
-// MPI_COMM_WORLD any more.
-#undef MPI_COMM_WORLD
-#if defined(OMPI_MAJOR_VERSION)
-#define MPI_COMM_WORLD OMPI_PREDEFINED_GLOBAL(MPI_Comm, ompi_mpi_comm_world)
-#else
-#define MPI_COMM_WORLD ((MPI_Comm)0x44000000)
-#endif
-
 tw_synch g_tw_synchronization_protocol = NO_SYNCH;
 double g_tw_ts_end = 100000.0;
 double g_tw_lookahead = 0.005;

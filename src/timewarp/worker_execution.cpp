@@ -23,7 +23,8 @@ namespace {
 // 512 costs up to 69 % more if all events go to other LPs without lookahead; a batch of 32 costs at
 // most 1 % more, and 18 % less with 64 LPs (docs/results/constants-2026-11-23.csv).
 constexpr std::uint32_t batch_events = 128;
-// For a worker that executes all LPs of the run: there are no stragglers.
+// For a worker that executes all events irrevocably: there are no stragglers, and no history waits
+// for a GVT round while it leaves the cache.
 constexpr std::uint32_t batch_events_alone = 1024;
 
 }  // namespace
@@ -100,10 +101,12 @@ bool Worker::execute_batch() {
                            if (!(soon.bound() < core_.safe_before))
                                lp.history.prefetch_next(core_.stride);
                        }};
-    const std::uint32_t allowed = throttle_.allowed(is_alone_ ? batch_events_alone : batch_events);
+    const bool is_irrevocable = is_alone_ && core_.safe_before.time == time_infinity;
+    const std::uint32_t allowed =
+        throttle_.allowed(is_irrevocable ? batch_events_alone : batch_events);
     std::uint32_t left = allowed;
     Context context = make_context(0, 0, 0, short_->buffer());
-    EventBound short_before = begin_short_events();
+    EventBound short_before = this->short_before();
     for (; left > 0 && !leaves_batch([this] { return ending_.is_known(); }); --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr) break;
@@ -126,7 +129,7 @@ bool Worker::execute_batch() {
         pending_.pop(top);
         guess_ = guess;
         execute_next(*place.group, *place.lp, entry);
-        short_before = begin_short_events();
+        short_before = this->short_before();
     }
     end_short_events(false);
     guess_ = LookAhead::none;
@@ -137,16 +140,20 @@ bool Worker::execute_batch() {
     return left < allowed;
 }
 
+// Returns the bound before which short events are irrevocable and within the throttle's horizon.
+// Other events may change it.
+inline EventBound Worker::short_before() const noexcept {
+    return is_plain_ ? std::min(core_.safe_before, EventBound(throttle_.horizon())) : EventBound(0);
+}
+
 // Sets everything that execute_short() needs and does not set for each event. Other events use the
-// same entry and record, and may change the horizon. Returns the bound before which short events
-// are irrevocable and within the throttle's horizon.
-EventBound Worker::begin_short_events() noexcept {
+// same entry and record.
+void Worker::begin_short_events() noexcept {
     EventRecord& event = short_->record();
     event.begin();
     event.status = EventStatus::processed;
     safe_entry() = {&event, nullptr, nullptr, 0, 0};
     core_.running = {.event = &event, .entry = &safe_entry()};
-    return is_plain_ ? std::min(core_.safe_before, EventBound(throttle_.horizon())) : EventBound(0);
 }
 
 // Counts the events that execute_short() has executed. `is_failed`: the handler of the last one has
@@ -176,7 +183,8 @@ void Worker::end_short_events(bool is_failed) noexcept {
                                                          Context& context) {
     NW_PARANOID(event.time >= core_.gvt);
     HistoryEntry& entry = safe_entry();
-    ++short_executed_;
+    if (short_executed_++ == 0) [[unlikely]]
+        begin_short_events();
     core_.running.group = &group;
     core_.running.lp = &lp;
     short_->send_for(lp.sequence);
@@ -186,7 +194,6 @@ void Worker::end_short_events(bool is_failed) noexcept {
                          [&] { run_on_event(lp, event, context, false); })) [[unlikely]] {
         end_short_events(true);
         fail_running(core_.failure);
-        begin_short_events();
         return;
     }
     lp.random_counter = context.random().counter();

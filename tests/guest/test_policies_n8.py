@@ -105,7 +105,7 @@ batch.add("weighted", *LONG, *weighted, *WORKERS, *DAEMON, "--rebind", "off",
 batch.add("rebound", *LONG, *weighted, *WORKERS, *DAEMON, "--rebind", 3, "--check-rebind", 0.5,
           through=counted_and_interrupted("rebound", GROWTH_SECONDS))
 batch.add("grown", *TRAFFIC, *weighted, *WORKERS, *DAEMON, through=guest.interrupted(GROWTH_SECONDS, until="grown"))
-results = batch.run("--timeout", 900)
+results = batch.run("--timeout", 1500)
 
 sequential = results["sequential"]
 guest.expect_ended(programs, "sequential", sequential)
