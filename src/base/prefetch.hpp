@@ -21,8 +21,8 @@ inline void prefetch(const void* address) noexcept {
 #endif
 }
 
-// Prefetches the lines of the first `bytes` bytes, at most four lines, so that one large object does
-// not displace all other data.
+// Prefetches the cache lines that contain the first `bytes` bytes, but at most four lines, so that
+// one large object does not displace all other data.
 inline void prefetch(const void* address, std::size_t bytes) noexcept {
     constexpr std::size_t line = 64, lines_max = 4;
     const std::size_t in_line = reinterpret_cast<std::uintptr_t>(address) % line;

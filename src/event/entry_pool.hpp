@@ -38,7 +38,7 @@ class EntryPool {
         if (reinterpret_cast<std::uintptr_t>(place) % chunk_bytes == 0) [[unlikely]]
             place = extend(place);
         if constexpr (std::is_same_v<Words, PendingEntry>)
-            copy_by_words(place, words);
+            copy_by_words(place, words);  // not faster for short events
         else
             std::memcpy(static_cast<void*>(place), &words, sizeof words);
         tail = place + 1;
@@ -77,9 +77,9 @@ class EntryPool {
   private:
     static constexpr std::size_t chunk_bytes = 1024;
 
-    // Copies with registers of eight bytes. The caller has just written `from` in words of eight
-    // bytes. A load of two such words waits until both have left the store buffer, and older stores
-    // that miss the cache leave it first, such as those to an event's record and history.
+    // Copies with registers of eight bytes. An entry for a new record was written just before, in
+    // words of eight bytes. A load of two such words waits until both have left the store buffer.
+    // Older stores leave it first, and those to the record and to the history often miss the cache.
     static void copy_by_words(PendingEntry* to, const PendingEntry& from) noexcept {
         constexpr std::size_t word_bytes = sizeof(std::uint64_t);
         for (std::size_t at = 0; at < sizeof from; at += word_bytes) {

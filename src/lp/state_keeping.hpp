@@ -125,10 +125,11 @@ class StateKeeper {
     // events that it sends.
     std::size_t bytes_per_event() const noexcept;
 
-    // Returns whether trim() would free enough to justify an access to the LP's saved states. If a
-    // state is saved before each event, trim() drops them while they are in the cache.
+    // Returns whether trim() would free enough to justify an access to the LP's saved states. With a
+    // short interval, trim() drops them while they are in the cache.
     bool worth_trimming(const LpRecord& lp) const noexcept {
-        const std::uint32_t entries_worth_it = rules_of(lp).state_saving_interval == 1 ? 1 : 8;
+        const std::uint32_t interval = rules_of(lp).state_saving_interval;
+        const std::uint32_t entries_worth_it = interval == 0 ? 8 : std::min(interval, 8u);
         return !saves_states(lp) || lp.committed - lp.history.head() >= entries_worth_it;
     }
 

@@ -1,5 +1,5 @@
-// The ends of the intervals of measures (--measure-interval). All intervals have the length that
-// the option gives. The first interval begins at --warm-up. An interval includes the events at its beginning and excludes
+// The ends of the intervals of measures. --measure-interval gives the length of each interval. The
+// first interval begins at --warm-up. An interval includes the events at its beginning and excludes
 // the events at its end.
 #pragma once
 

@@ -178,7 +178,7 @@ class alignas(64) Worker final : private detail::EventSink,
     Group* group_of(BottomHalf& mail);
     void receive(const WireEvent& wire, Group& group);
     bool execute_batch();
-    EventBound short_before() const noexcept;
+    EventBound short_horizon() const noexcept;
     void begin_short_events() noexcept;
     void end_short_events(bool is_failed) noexcept;
     bool is_short_without_past(const LpRecord& lp, const PendingEntry& entry) const noexcept;

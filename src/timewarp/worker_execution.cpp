@@ -106,7 +106,7 @@ bool Worker::execute_batch() {
         throttle_.allowed(is_irrevocable ? batch_events_alone : batch_events);
     std::uint32_t left = allowed;
     Context context = make_context(0, 0, 0, short_->buffer());
-    EventBound short_before = this->short_before();
+    EventBound short_before = short_horizon();
     for (; left > 0 && !leaves_batch([this] { return ending_.is_known(); }); --left) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr) break;
@@ -129,7 +129,7 @@ bool Worker::execute_batch() {
         pending_.pop(top);
         guess_ = guess;
         execute_next(*place.group, *place.lp, entry);
-        short_before = this->short_before();
+        short_before = short_horizon();
     }
     end_short_events(false);
     guess_ = LookAhead::none;
@@ -142,12 +142,12 @@ bool Worker::execute_batch() {
 
 // Returns the bound before which short events are irrevocable and within the throttle's horizon.
 // Other events may change it.
-inline EventBound Worker::short_before() const noexcept {
+inline EventBound Worker::short_horizon() const noexcept {
     return is_plain_ ? std::min(core_.safe_before, EventBound(throttle_.horizon())) : EventBound(0);
 }
 
-// Sets everything that execute_short() needs and does not set for each event. Other events use the
-// same entry and record.
+// Called before the first short event after other events, which use the same entry and record. Sets
+// everything that execute_short() needs and does not set for each event.
 void Worker::begin_short_events() noexcept {
     EventRecord& event = short_->record();
     event.begin();

@@ -30,8 +30,8 @@ NOT_OURS = {
 }
 FOREIGN = {name for names in NOT_OURS.values() for name in names}
 
-# Pages for users. If a word on them looks like the name of a counter, a counter or a name in the
-# public headers must be called so.
+# Pages for users. A word that looks like the name of a counter must be the name of a counter, or a
+# name in the public headers.
 FOR_USERS = re.compile(r"README\.md|docs/how-to/.*|docs/tutorial\.md")
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")

@@ -264,6 +264,32 @@ TEST_CASE("an LP that has speculated once executes safe events without a past ag
     CHECK(counters[Counter::safe_events] > counters[Counter::committed_events] / 2);
 }
 
+// A batch that is much longer than the interval between rounds would delay each round, and the
+// history would leave the cache before it is committed.
+TEST_CASE("a worker with a history executes few events between two GVT rounds") {
+    Setup setup;
+    setup.lps = 500;
+    setup.until = 5;
+    setup.lookahead = Busy::lookahead;
+    setup.process = process<Busy>();
+    for (const bool keeps : {true, false}) {
+        Config config = fine_grained();
+        config.gvt_interval_ms = 1;
+        config.gvt_interval_events = 200;
+        config.window_mode = WindowMode::off;
+        config.keep_safe_events = keeps;
+        SteppedRun run(
+            setup, config,
+            {.ranks = 1, .workers = 1, .weather = {.delay_max = 0, .stall_probability = 0}}, 1);
+        run.run();
+        const Counters counters = run.counters();
+        const std::uint64_t events =
+            counters[Counter::committed_events] / counters[Counter::gvt_rounds];
+        INFO(events << " events per round");
+        CHECK(keeps == events < 1000);  // without a history, a batch has 1,024 events
+    }
+}
+
 // A sender that is interrupted before it pushes its mail may still send it to the group's old
 // owner, which forwards the mail late. No event beyond such mail may have been executed
 // irrevocably. Seed 112 once failed.

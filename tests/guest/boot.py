@@ -28,10 +28,10 @@ BOOT_SECONDS_MAX = 150  # usually 4; on a busy machine 15, with a load average o
 TIMED_OUT = 124
 CRASHED = 125
 
-# `single` emulates all cores in one thread, in turns. Its speed hardly depends on other programs of
-# the host. `multi` has one thread per core. It is faster if the host has as many idle cores;
-# otherwise emulated cores wait for each other in every interrupt between them, and moves of pages
-# cause many interrupts. With `single`, eight PHOLD workers on eight nodes and two busy cores
+# `single` emulates all cores in one thread, in turns. It becomes slower only by the share of one
+# core that other programs of the host take. `multi` has one thread per core. It is faster if the
+# host has as many idle cores; otherwise emulated cores wait for each other in every interrupt
+# between them, and moves of pages cause many interrupts. With `single`, eight PHOLD workers on eight nodes and two busy cores
 # committed five times as much.
 ACCELERATORS = {"single": "tcg,thread=single", "multi": "tcg,thread=multi,tb-size=256"}
 

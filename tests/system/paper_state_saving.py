@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""`./jobs/run paper-state-saving --quick`, end to end on the real program: with counts by
-cachegrind, and with hardware counters that a stand-in provides. system_paper_numa tests how a
-series is resumed and refused, because both papers share this code. The test does not check the
-plots."""
+"""`./jobs/run paper-state-saving --quick`, end to end on the real program. Cachegrind and a
+stand-in for hardware counters provide the counts. Both papers use the same code to resume or refuse
+a series, and system_paper_numa tests this code. This test does not check the plots."""
 
 import json
 import shutil
