@@ -336,7 +336,7 @@ def main():
     if given.check:
         return
     if not given.results:
-        parser.error("where are the results to be written?")
+        parser.error("the argument for the results is missing")
     results = Results(given.results.resolve())
     with tempfile.TemporaryDirectory(prefix="numawarp-constants-") as folder:
         if given.work:

@@ -127,7 +127,7 @@ def main():
     for name, command, off, on, wanted in cases:
         found = ratios(name, given.programs, command, off, on, given.rounds or rounds, before)
         ratio = statistics.median(found)
-        print(f"{name:26} on / off {ratio:.3f} ({min(found):.3f} to {max(found):.3f})  wanted at least "
+        print(f"{name:26} on / off {ratio:.3f} ({min(found):.3f} to {max(found):.3f})  required: at least "
               f"{wanted}  {'reached' if ratio >= wanted else 'MISSED'}", flush=True)
         results[name] = {"on": on, "ratio": ratio, "ratios": found, "wanted": wanted}
     if given.json:

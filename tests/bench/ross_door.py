@@ -70,7 +70,7 @@ def main():
             pair = Pair(options.programs.resolve(), Path(folder), ENGINES[name])
             (native, wanted), (door, events) = pair.instructions(NATIVE), pair.instructions(DOOR)
             if events != wanted:
-                raise SystemExit(f"{name}: {events} events, and {wanted} of our own model: not the same run")
+                raise SystemExit(f"{name}: {events} events, and {wanted} of numawarp's model; expected: the same run")
             cells = [f"{native:.0f}", f"{door:.0f}", f"{door / native:.3f}"]
             times = [[pair.nanoseconds(program, options.until) for program in (NATIVE, DOOR)]
                      for _ in range(options.rounds)]

@@ -42,7 +42,7 @@ LIMITS = {
     "models": 1,
     "jobs": 1,
     "docs": 1,
-    "tests": 5,
+    "tests": 1,
     "README": 1,
     "strings": 1,
 }

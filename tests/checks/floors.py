@@ -137,7 +137,7 @@ def breach(root, path, bracket, name):
         if folder_of(name) or folder_of("src/" + name):
             target = name if folder_of(name) else "src/" + name
         else:
-            return "no such file of ours"
+            return "no such file in this tree"
     if target is None:
         name = C_HEADERS.get(name, name)
         if "." not in name and "/" not in name:
@@ -148,7 +148,7 @@ def breach(root, path, bracket, name):
 
     there = folder_of(target)
     if there is None:
-        return "stands in no room"
+        return "its target is in no component"
     if there in (PUBLIC, here):
         return None
     if here == PUBLIC:
@@ -172,10 +172,10 @@ def unnamed(root):
         names = set(re.findall(r"`([^`]+)`", text))
         files = sorted(path for path in (root / room).iterdir() if path.suffix in SUFFIXES)
         if len(files) > FILES_MAX:
-            yield f"{room}:1: {len(files)} files: at most {FILES_MAX} in a room"
+            yield f"{room}:1: {len(files)} files: at most {FILES_MAX} in a component"
         for path in files:
             if path.stem not in names:
-                yield f"{path.relative_to(root).as_posix()}:1: {index} does not name it in its room"
+                yield f"{path.relative_to(root).as_posix()}:1: {index} does not name it in the section of its component"
 
 
 def reached(root, header):
@@ -197,7 +197,7 @@ def too_far(root):
     for header, most in REACH_MAX.items():
         count = len(reached(root, header))
         if count > most:
-            yield f"{header}:1: it reaches {count} headers of ours: at most {most}"
+            yield f"{header}:1: it reaches {count} headers of this tree; allowed: at most {most}"
 
 
 def check(root):
@@ -210,7 +210,7 @@ def check(root):
                 continue
             relative = path.relative_to(root).as_posix()
             if folder_of(relative) is None:
-                breaches.append(f"{relative}:1: the file stands in no room")
+                breaches.append(f"{relative}:1: the file is in no component")
                 continue
             for number, line in enumerate(path.read_text().splitlines(), start=1):
                 include = INCLUDE.match(line)
@@ -246,7 +246,7 @@ PLANTED = [
     ("src/main/signals.cpp", "#include <csignal>", None),
     ("numa/README.md", "## `numa/os/`\n`os`", None),
     ("numa/os/os.cpp", "#include <sys/mman.h>", None),
-    ("src/odd.hpp", "", "in no room"),
+    ("src/odd.hpp", "", "in no component"),
     *((f"src/formats/file_{i}.hpp", "", "does not name it") for i in range(FILES_MAX + 1)),
     ("src/formats", None, "files: at most"),
     # A chain: each header includes the next one.

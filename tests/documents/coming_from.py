@@ -74,6 +74,6 @@ for name, pair in found.items():
 rows = [f" | {busy:.3f} | {jobs:.3f} |" for busy, jobs in found.values()]
 for page in pages.values():
     said = re.findall(r"^\|[^|]*( \| \d\.\d{3} \| \d\.\d{3} \|)$", page.text, re.MULTILINE)
-    programs.expect(said == rows, f"{page}: {said}, and they are {rows}")
+    programs.expect(said == rows, f"{page}: the page has {said}; expected: {rows}")
 sys.stdout.flush()
 programs.leave()

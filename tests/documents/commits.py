@@ -51,5 +51,5 @@ for file in sorted({*results, *(page.path for page in documents())}):
 # Only one of a page and its tables must name the commit.
 for name in sorted({file.stem for file in results if not file.name.startswith(PREDICTED)}):
     said = any(commits_of(file) for file in results if file.stem == name)
-    programs.expect(said, f"docs/results/{name} says at which commit it was measured")
+    programs.expect(said, f"docs/results/{name} names the commit of its measurement")
 programs.leave()

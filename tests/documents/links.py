@@ -46,7 +46,7 @@ while ahead:
     reached.add(path)
     page = Document(path)
     ahead += [target_of(page, link)[0] for link in local_links(page)]
-failures += [f"{page}: no way leads here from README.md" for page in pages
+failures += [f"{page}: no path of links leads here from README.md" for page in pages
              if page.path not in reached]
 
 for file in sorted((CHECKOUT / "docs/results").iterdir()):

@@ -104,7 +104,7 @@ def check(page):
         if page.name.startswith("docs/how-to/") and re.fullmatch("[a-z]{2,}", span):
             met.add(name)
             if name not in spoken | of_page | libc | FOREIGN:
-                programs.expect(False, f"{page}: {name} is nowhere in --help, reports, traces, statistics")
+                programs.expect(False, f"{page}: {name} is not in --help, reports, traces or statistics")
             continue
         if not NAME.fullmatch(name) or not re.search(r"_|::|\.|[a-z][A-Z]", name) \
                 or FILE.fullmatch(name) or name.startswith("std::"):
@@ -125,7 +125,7 @@ for model, text in zip(models, helps):
     missing = set(OPTION.findall(text)) - common - set(OPTION.findall(page.read_text()))
     programs.expect(not missing, f"{page.name} has all options of the model {sorted(missing)}")
 for name in sorted(FOREIGN - met):
-    programs.expect(False, f"NOT_OURS: {name} is in no document")
+    programs.expect(False, f"NOT_OURS: {name} is not in any document")
 programs.expect(len(options) > 50 and len(statistics) > 80,
                 f"{len(options)} options, {len(statistics)} names in the statistics")
 programs.leave()

@@ -42,7 +42,7 @@ def look_at(folder, what):
         colours = colours_of(as_points(folder / name))
         share = max(colours.values()) / colours.total()
         programs.expect(len(colours) >= COLOURS_MIN and share <= BACKGROUND_MAX,
-                        f"{what} {name}: {len(colours)} colours, {share:.0%} of it the commonest")
+                        f"{what} {name}: {len(colours)} colors, {share:.0%} of the pixels have the most frequent color")
 
 
 shown = re.findall(r"!\[.*?\]\(\.\./images/(.*?)\)", Document(CHECKOUT / "docs/models/README.md").text)
@@ -59,7 +59,7 @@ if done.returncode == 0:
     for name in DRAWN:
         new, old = programs.work / name, CHECKOUT / "docs/images" / name
         programs.expect(drawn_by(new) != drawn_by(old) or new.read_text() == old.read_text(),
-                        f"{name} is what jobs/gallery draws")
+                        f"{name} equals the picture that jobs/gallery draws")
 done = subprocess.run([CHECKOUT / "jobs/pictures", programs.work], capture_output=True, text=True)
 programs.expect(done.returncode == 2 and done.stderr.count("\n") == 1,
                 f"without programs: exit code {done.returncode}, {done.stderr.strip()}")

@@ -12,6 +12,6 @@ tutorial = [block.text for block in Document(CHECKOUT / "docs/processes.md").blo
 programs.expect(bank in tutorial, "the tutorial's program is models/bank/main.cpp")
 sides = {block.language: block.text
          for block in Document(CHECKOUT / "docs/how-to/from-simpy.md").blocks}
-programs.expect(sides["cpp"] in bank, "one side of the comparison is of models/bank/main.cpp")
-programs.expect(sides["python"] in simpy, "the other one is of simpy_models.py")
+programs.expect(sides["cpp"] in bank, "the numawarp code of the comparison is from models/bank/main.cpp")
+programs.expect(sides["python"] in simpy, "the SimPy code of the comparison is from simpy_models.py")
 programs.leave()

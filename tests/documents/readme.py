@@ -19,7 +19,7 @@ document = Document(CHECKOUT / "README.md")
 file, = re.findall(r"results file: \[(.*?)\]", document.text)
 for page, text in readme_table.pages(CHECKOUT / file):
     programs.expect(text == page.read_text(),
-                    f"{page.name}: its figures are what tests/bench/readme_table.py makes of {file}")
+                    f"{page.name}: its figures equal the output of tests/bench/readme_table.py for {file}")
 
 version, = re.findall(r"^project\(numawarp VERSION (\S+)", (CHECKOUT / "CMakeLists.txt").read_text(), re.MULTILINE)
 programs.expect(f"\nversion: {version}\n" in (CHECKOUT / "CITATION.cff").read_text(), f"CITATION.cff has version {version}")

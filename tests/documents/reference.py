@@ -90,7 +90,7 @@ copy = programs.work / "include/numawarp"
 shutil.copytree(HEADERS, copy)
 for header, comment, _ in BREACHES:
     file = copy / f"{header}.hpp"
-    programs.expect(file.read_text().count(comment) == 1, f"{header}: has once {comment.strip()}")
+    programs.expect(file.read_text().count(comment) == 1, f"{header}: contains once {comment.strip()}")
     file.write_text(file.read_text().replace(comment, "\n" * comment.count("\n")))
 done, _ = reference("without", copy)
 programs.expect(done.returncode == 1, f"without comments: exit code {done.returncode}")

@@ -13,7 +13,7 @@ example = (CHECKOUT / "tests/documents/reverse_example.cpp").read_text()
 models = [block.text for block in Document(page).blocks if block.language == "cpp"]
 programs.expect(models == [example], "its program is tests/documents/reverse_example.cpp")
 mistake = "free_at -= c.random().exponential(1.0);"
-programs.expect(f"`{mistake}`" in page.read_text(), f"it speaks of `{mistake}`")
+programs.expect(f"`{mistake}`" in page.read_text(), f"the page mentions `{mistake}`")
 
 sequential = programs.statistics_of("reverse_example", "--engine", "sequential")["digest"]
 for rollback in ["reverse", "snapshot"]:
@@ -30,7 +30,7 @@ for rollback in ["reverse", "snapshot"]:
 run = programs.statistics_of("reverse_example", "--check-rollback", 1, "--until", 50)
 short = programs.statistics_of("reverse_example", "--engine", "sequential", "--until", 50)["digest"]
 programs.expect(run["digest"] == short and run["forced_rollbacks"] >= run["committed_events"],
-                f"--check-rollback: {run['forced_rollbacks']} forced rollbacks, nothing found")
+                f"--check-rollback: {run['forced_rollbacks']} forced rollbacks, no mistake found")
 
 done = programs.run("reverse_mistake", "--check-rollback", 1, "--until", 50)
 line = done.stderr.strip()

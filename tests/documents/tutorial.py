@@ -86,7 +86,7 @@ for block in document.blocks:
         continue
     if block.language == "text":
         shown = shows(block.text, output)
-        programs.expect(shown, f"{document}:{block.line}: the output that it shows" + ("" if shown else f"\n{output}"))
+        programs.expect(shown, f"{document}:{block.line}: the output that the tutorial shows" + ("" if shown else f"\n{output}"))
         continue
     output = ""
     for command in commands_of(block):
@@ -103,5 +103,5 @@ for block in document.blocks:
 programs.expect(built == len(models), f"{built} of {len(models)} programs were built")
 one, same, other = (digests.get(f"build/queues {options}") for options in
                     ("--engine sequential", "--workers 2", "--workers 2 --seed 2"))
-programs.expect(one and one == same != other, f"the digests that it compares: {one}, {same}, {other}")
+programs.expect(one and one == same != other, f"the digests that the tutorial compares: {one}, {same}, {other}")
 programs.leave()

@@ -135,7 +135,7 @@ class PointerModel final : public Model {
 
     void options(Options& options) override {
         options.add_choice("handlers", handlers_, {"plain", "typed", "astray"},
-                           "what handlers leave in LPs");
+                           "the pointers that handlers leave in LPs");
     }
 
     Setup setup() override {

@@ -20,9 +20,9 @@ import time
 COLUMNS = ["date", "commit", "test", "first_seed", "cases", "failed", "seconds"]
 TESTS = [
     ("stepped", "test_engine_stepped",
-     "groups change workers while turns are interrupted, for as many cases as a night allows", 2 / 3),
+     "nightly: groups change workers while turns are interrupted at handoffs", 2 / 3),
     ("threads", "test_engine_differential",
-     "every engine gives the sequential result, for as many cases as a night allows", 1 / 3),
+     "nightly: every engine gives the sequential result for random models and options", 1 / 3),
 ]
 
 if len(sys.argv) not in (3, 4, 5):

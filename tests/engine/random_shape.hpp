@@ -43,7 +43,7 @@ struct RandomShape {
     std::string describe() const {
         return fmt::format(
             "state {}, {} LPs, fuel {}, until {}, lookahead {}, grain {}, payload {}, can_end {}, "
-            "lattice {:.2f}, zero delay {:.2f}, self {:.2f}, neighbour {:.2f}, hot spot {:.2f}, "
+            "lattice {:.2f}, zero delay {:.2f}, self {:.2f}, neighbor {:.2f}, hot spot {:.2f}, "
             "burst {:.2f}, rows {:.2f}, large {:.2f}, slow {}, malloc {}, links {}, parts {}, "
             "commits {}, priorities {}",
             static_cast<int>(state), lps, fuel, until, lookahead, grain, payload_bytes_max,

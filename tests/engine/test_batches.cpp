@@ -30,7 +30,7 @@ struct Speaker final : LogicalProcess {
     }
 };
 
-TEST_CASE("with 64 ranks that all talk to each other a batch has eight events") {
+TEST_CASE("64 ranks that all send to each other put at least eight events into a batch") {
     Setup setup;
     setup.lps = lps;
     setup.until = 30;

@@ -89,7 +89,8 @@ struct Crowd {
 };
 
 // Prints the table of docs/decisions/0021-window-by-efficiency.md: test_engine_crowded [.table]
-TEST_CASE("shares under fixed windows and under the automatic one", "[.table]") {
+TEST_CASE("the table of shares under fixed windows and under the automatic window is printed",
+          "[.table]") {
     const Yardstick dense{1024, 16, 0.25, 0.1};
     for (const Crowd& crowd : {Crowd{2, 0}, {4, 0}, {8, 0}, {2, 1}, {2, 2}, {3, 1}, {3, 2}}) {
         fmt::print("{} workers, {} other programs: automatic {:.2f}; fixed", crowd.workers,
@@ -100,7 +101,7 @@ TEST_CASE("shares under fixed windows and under the automatic one", "[.table]") 
     }
 }
 
-TEST_CASE("workers that are held back get their share") {
+TEST_CASE("workers that other threads delay get the required shares") {
     struct Case {
         const char* name;
         Yardstick yardstick;
@@ -128,7 +129,7 @@ TEST_CASE("workers that are held back get their share") {
 
 // The worker with half as many events is always ahead by the whole window. The workers send each
 // other almost nothing, so that hardly any event is rolled back.
-TEST_CASE("the window does not grow for ever where efficiency does not bound it") {
+TEST_CASE("the window stays bounded if no event is rolled back") {
     const Yardstick apart{
         .lps = 1024, .events_per_lp = 16, .remote = 0.0001, .lookahead = 0, .halved_from = 512};
     const Played played = play(apart, 2, 0, 0, 8'000'000);

@@ -84,7 +84,7 @@ TEST_CASE("every engine gives the sequential result for random models and option
     compare_cases(1, test::effort(240, 20));
 }
 
-TEST_CASE("every engine gives the sequential result, for as many cases as a night allows",
+TEST_CASE("nightly: every engine gives the sequential result for random models and options",
           "[.nightly]") {
     compare_cases(nightly_seed(), nightly_cases(5000));
 }

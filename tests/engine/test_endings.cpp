@@ -28,7 +28,7 @@ RandomShape ending_shape(StateKind state) {
     return shape;
 }
 
-TEST_CASE("can_end() ends a run after the same event, however often GVT is computed") {
+TEST_CASE("can_end() ends a run after the same event for every GVT interval") {
     for (const StateKind state : {StateKind::containers, StateKind::small_plain}) {
         const RandomShape shape = ending_shape(state);
         const Outcome expected = run_random_model(shape, wild_config(EngineKind::sequential));
@@ -59,7 +59,7 @@ TEST_CASE("can_end() ends a run after the same event, however often GVT is compu
 
 // A worker that is alone finds the end when it executes the last event: decision 0005.
 TEST_CASE(
-    "a worker that is alone executes a model with can_end() for good, and nothing beyond its end") {
+    "one worker executes a model with can_end() irrevocably and executes no event after the end") {
     for (const bool keeps : {false, true}) {
         INFO("--keep-safe-events " << keeps);
         RandomShape shape = ending_shape(StateKind::small_plain);
@@ -99,7 +99,7 @@ class LingeringModel final : public Model {
     std::chrono::steady_clock::time_point first{};
 };
 
-TEST_CASE("set-up is what lies before the first event, and nothing behind the last") {
+TEST_CASE("the set-up time contains only the work before the first event") {
     for (const EngineKind engine :
          {EngineKind::sequential, EngineKind::conservative, EngineKind::timewarp}) {
         INFO("engine " << static_cast<int>(engine));
@@ -117,7 +117,7 @@ TEST_CASE("set-up is what lies before the first event, and nothing behind the la
     }
 }
 
-TEST_CASE("LPs that can end from the start make an empty run, on every engine that allows it") {
+TEST_CASE("a run ends without events if all LPs can end at the start") {
     RandomShape shape = ending_shape(StateKind::small_plain);
     shape.can_end_after = 1;
     RandomModel model(shape);
@@ -222,7 +222,7 @@ std::uint64_t check_interrupted(Config config) {
     return result.totals[Counter::committed_events];
 }
 
-TEST_CASE("a signal ends a run in order: what is committed is the sequential run up to there") {
+TEST_CASE("a signal ends a run with a prefix of the sequential run committed") {
     for (const EngineKind engine : all_engines)
         CHECK(check_interrupted<EndlessProcess>(wild_config(engine)) > 0);
     for (const std::uint32_t workers : {1u, 2u}) {
@@ -265,7 +265,7 @@ class WaveProcess final : public LogicalProcess {
     static constexpr EventType hops = 4;
 };
 
-TEST_CASE("a signal amid the events of one time ends the run between two times") {
+TEST_CASE("a signal during events of equal time ends the run between two times") {
     for (int attempt = 0; attempt < 5; ++attempt) {
         for (const EngineKind engine : all_engines) {
             for (const std::uint32_t workers : {1u, 2u, 3u}) {
@@ -321,8 +321,7 @@ class ChainProcess final : public LogicalProcess {
     std::uint32_t links_ = 0;
 };
 
-TEST_CASE(
-    "a signal ends an endless chain of zero delays, of which nothing is safe but what is reached") {
+TEST_CASE("a signal ends an endless chain of zero delays between LPs") {
     for (const std::uint32_t workers : {1u, 2u, 3u}) {
         for (const bool keeps : {false, true}) {
             INFO("workers " << workers << ", --keep-safe-events " << keeps);
@@ -345,8 +344,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "a signal ends an endless chain of zero delays that an LP sends to itself, on every engine") {
+TEST_CASE("a signal ends an endless chain of zero delays that an LP sends to itself") {
     for (const EngineKind engine : all_engines) {
         INFO(name_of(engine));
         EndlessModel<ChainProcess<true>> model;

@@ -21,7 +21,7 @@ std::string sequential_digest() {
     return run_model(model, wild_config(EngineKind::sequential)).digest.hex();
 }
 
-TEST_CASE("with real threads, too, failures in mis-speculated states are undone") {
+TEST_CASE("failures in mis-speculated states are rolled back with real threads") {
     const std::string expected = sequential_digest();
     for (const Fault fault : all_faults) {
         INFO(name_of(fault));
@@ -37,7 +37,8 @@ TEST_CASE("with real threads, too, failures in mis-speculated states are undone"
     }
 }
 
-TEST_CASE("a handler that fails in order ends the run with LP, event and time, in the same words") {
+TEST_CASE(
+    "a failure in order gives the same message on every engine that names LP and event and time") {
     for (const Fault fault : all_faults) {
         GapModel model({.fault = fault, .fault_at = 50});
         std::string expected;
@@ -53,7 +54,7 @@ TEST_CASE("a handler that fails in order ends the run with LP, event and time, i
     }
 }
 
-TEST_CASE("a failure in on_start ends the run with LP and time") {
+TEST_CASE("a failure in on_start ends the run with a message that names LP and time") {
     for (const EngineKind engine : all_engines) {
         for (const Fault fault : all_faults) {
             INFO(name_of(engine) << ", " << name_of(fault));
@@ -65,7 +66,7 @@ TEST_CASE("a failure in on_start ends the run with LP and time") {
     }
 }
 
-TEST_CASE("a failure in on_end ends the run with LP and time") {
+TEST_CASE("a failure in on_end ends the run with a message that names LP and time") {
     for (const EngineKind engine : all_engines) {
         for (const Fault fault : all_faults) {
             INFO(name_of(engine) << ", " << name_of(fault));
@@ -77,7 +78,9 @@ TEST_CASE("a failure in on_end ends the run with LP and time") {
     }
 }
 
-TEST_CASE("can_end() that fails in order ends the run with LP, event and time") {
+TEST_CASE(
+    "a failure of can_end() in order ends the run with a message that names LP and event and "
+    "time") {
     for (const EngineKind engine : {EngineKind::sequential, EngineKind::timewarp}) {
         for (const Fault fault : {Fault::exception, Fault::null_pointer}) {
             INFO(name_of(engine) << ", " << name_of(fault));
@@ -89,7 +92,7 @@ TEST_CASE("can_end() that fails in order ends the run with LP, event and time") 
     }
 }
 
-TEST_CASE("on_commit() that fails ends the run with LP, event and time") {
+TEST_CASE("a failure of on_commit() ends the run with a message that names LP and event and time") {
     for (const Fault fault : {Fault::exception, Fault::thrown_number, Fault::null_pointer}) {
         GapModel model({.fault = fault, .hook = Hook::on_commit, .fault_at = 50});
         const std::string expected = model_error_of(model, wild_config(EngineKind::sequential));
@@ -152,7 +155,7 @@ class FailingModel final : public Model {
     bool some_in_commit_;
 };
 
-TEST_CASE("of several failures the earliest in virtual time is reported") {
+TEST_CASE("the run reports the failure that is earliest in virtual time") {
     const bool some_in_commit = GENERATE(false, true);
     FailingModel model(some_in_commit);
     const std::string expected = model_error_of(model, wild_config(EngineKind::sequential));
@@ -167,7 +170,7 @@ TEST_CASE("of several failures the earliest in virtual time is reported") {
     }
 }
 
-TEST_CASE("a failure right at the start leaves no worker waiting for another") {
+TEST_CASE("a failure at the start ends the run while other workers wait") {
     for (std::size_t attempt = 0; attempt < effort(200); ++attempt) {
         GapModel model({.fault_at = 1});
         Config config = wild_config(EngineKind::conservative);
@@ -217,7 +220,9 @@ class WildModel final : public Model {
     WildText wild_;
 };
 
-TEST_CASE("output() of a wild text fails alike on every engine, with and without --output") {
+TEST_CASE(
+    "output() of an invalid text fails with one message on every engine with and without "
+    "--output") {
     static const std::string good = "a text that is there";
     const auto there = reinterpret_cast<std::uintptr_t>(good.data());
     for (const WildText wild : {WildText{16, 5}, WildText{16, 100'000}, WildText{there, 1u << 30},

@@ -33,7 +33,7 @@ class TalkativeAtFirst final : public LogicalProcess {
 
 class TalkativeModel final : public Model {
   public:
-    TalkativeModel() : Model("talkative", "sends at first and then no more") {}
+    TalkativeModel() : Model("talkative", "sends mail only at the beginning") {}
     Setup setup() override {
         Setup setup;
         setup.lps = TalkativeAtFirst::lps;
@@ -44,7 +44,7 @@ class TalkativeModel final : public Model {
     }
 };
 
-TEST_CASE("pages of mail go back to the kernel when no more comes") {
+TEST_CASE("groups without new mail return the pages of mail to the kernel") {
     TalkativeModel model;
     const Setup setup = model.setup();
     Config config;

@@ -25,7 +25,8 @@ Config looping_config(EngineKind engine) {
     return config;
 }
 
-TEST_CASE("a handler that loops in a mis-speculated state is interrupted and run again in order") {
+TEST_CASE(
+    "a handler that loops in a mis-speculated state is interrupted and executed again in order") {
     GapModel reference({});
     const std::string expected =
         run_model(reference, looping_config(EngineKind::sequential)).digest.hex();
@@ -45,7 +46,8 @@ TEST_CASE("a handler that loops in a mis-speculated state is interrupted and run
     }
 }
 
-TEST_CASE("a handler that loops in order is named again and again, and ended when it has to") {
+TEST_CASE(
+    "a handler that loops in order is reported repeatedly and ended after --handler-timeout") {
     for (const EngineKind engine : all_engines) {
         INFO(name_of(engine));
         GapModel model({.fault = Fault::endless_loop, .fault_at = 50});
@@ -104,14 +106,14 @@ class SlowProcess final : public LogicalProcess {
 
 class SlowModel final : public Model {
   public:
-    SlowModel() : Model("slow", "handlers that take long now and then") {}
+    SlowModel() : Model("slow", "some handler calls take long") {}
     Setup setup() override {
         return {.lps = 8, .until = 32.5, .process = process<SlowProcess>(&calls)};
     }
     std::atomic<std::uint64_t> calls{0};
 };
 
-TEST_CASE("a handler that takes long is executed at most once more") {
+TEST_CASE("a handler that takes long is executed at most one additional time") {
     SlowModel model;
     const RunResult result = run_model(model, looping_config(EngineKind::timewarp));
     constexpr std::uint64_t long_events = 2 * 8;
@@ -179,7 +181,7 @@ class LateModel final : public Model {
     std::atomic<bool> waited_long = false;
 };
 
-TEST_CASE("a worker that was idle does not wait longer for an endless loop") {
+TEST_CASE("a previously idle worker interrupts an endless loop without a longer wait") {
     LateModel reference;
     const std::string expected =
         run_model(reference, looping_config(EngineKind::sequential)).digest.hex();

@@ -160,7 +160,7 @@ std::string sequential_digest() {
     return run_model(model, wild_config(EngineKind::sequential)).digest.hex();
 }
 
-TEST_CASE("exceptions that handlers keep are rolled back, in any order of events") {
+TEST_CASE("exceptions in LP states are rolled back for any schedule") {
     if (!exceptions_are_rolled_back) return;
     const std::string expected = sequential_digest();
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -177,7 +177,7 @@ TEST_CASE("exceptions that handlers keep are rolled back, in any order of events
     }
 }
 
-TEST_CASE("exceptions that handlers keep are rolled back, with 2 and 4 workers") {
+TEST_CASE("exceptions in LP states are rolled back with 2 and 4 workers") {
     if (!exceptions_are_rolled_back) return;
     const std::string expected = sequential_digest();
     for (const std::uint32_t workers : {2u, 4u}) {

@@ -147,7 +147,7 @@ const EventReport& row(const RunResult& result, const std::string& kind, const s
 
 }  // namespace
 
-TEST_CASE("kinds: one digest on every engine, each kind with its own rollback") {
+TEST_CASE("kinds: every engine and every rollback method of a kind give the same digest") {
     PostModel model;
     const RunResult expected = run_model(model, wild_config(EngineKind::sequential));
     REQUIRE(expected.totals[Counter::committed_events] > 1000);
@@ -180,7 +180,7 @@ TEST_CASE("kinds: one digest on every engine, each kind with its own rollback") 
     }
 }
 
-TEST_CASE("kinds: conservative runs count and commit as the sequential one") {
+TEST_CASE("kinds: conservative runs and the sequential run have equal counts and commits") {
     PostModel model;
     const RunResult expected = run_model(model, wild_config(EngineKind::sequential));
     for (const std::uint32_t workers : {1, 2, 3}) {
@@ -198,7 +198,7 @@ TEST_CASE("kinds: conservative runs count and commit as the sequential one") {
     }
 }
 
-TEST_CASE("kinds: the workers of each engine have all LPs between them") {
+TEST_CASE("kinds: the workers of each engine own all LPs together") {
     PostModel model;
     for (const EngineKind engine : all_engines) {
         std::uint64_t lps = 0;
@@ -209,7 +209,7 @@ TEST_CASE("kinds: the workers of each engine have all LPs between them") {
     }
 }
 
-TEST_CASE("kinds: a measure that no LP has is named, one that recorded nothing is not") {
+TEST_CASE("kinds: a notice names a measure that no LP has but no measure without records") {
     class Measured final : public Model {
       public:
         Measured() : Model("measured post", "and measures") {}
@@ -235,7 +235,7 @@ TEST_CASE("kinds: a measure that no LP has is named, one that recorded nothing i
     }
 }
 
-TEST_CASE("kinds: events are counted by type, and timed now and then") {
+TEST_CASE("kinds: events are counted by type and some events are timed") {
     PostModel model;
     for (const EngineKind engine : all_engines) {
         const RunResult result = run_model(model, wild_config(engine));
@@ -294,7 +294,7 @@ class WrongModel final : public Model {
 
 }  // namespace
 
-TEST_CASE("kinds: errors say which LP of which kind, and which event") {
+TEST_CASE("kinds: errors name the LP and its kind and the event") {
     const std::string words[] = {
         "right 0 at time 2, event of type 7 from wrong 1: the LP handles no event of type 7 with 8 "
         "bytes; allowed: Parcel (type 40, 8 bytes)",
@@ -368,7 +368,7 @@ class ShopModel final : public Model {
 
 }  // namespace
 
-TEST_CASE("kinds: processes and handlers send each other the same structs") {
+TEST_CASE("kinds: processes and handlers exchange the same structs") {
     ShopModel model;
     const RunResult expected = run_model(model, wild_config(EngineKind::sequential));
     REQUIRE(row(expected, "buyer", "Order").figures.committed > 100);
@@ -380,7 +380,7 @@ TEST_CASE("kinds: processes and handlers send each other the same structs") {
           expected.digest.hex());
 }
 
-TEST_CASE("kinds: sets of kinds that cannot be are refused") {
+TEST_CASE("kinds: invalid sets of kinds are refused") {
     const auto refusal = [](std::vector<Kind> all) -> std::string {
         try {
             const LpKinds refused{kinds(std::move(all))};

@@ -80,7 +80,7 @@ class Office final : public Model {
     std::uint16_t last_;
 };
 
-TEST_CASE("at one time events of a smaller priority come first") {
+TEST_CASE("events of equal time are executed in the order of their priorities") {
     std::string expected;
     for (const EngineKind engine : {EngineKind::sequential, EngineKind::timewarp}) {
         INFO(name_of(engine));
@@ -92,7 +92,7 @@ TEST_CASE("at one time events of a smaller priority come first") {
     }
 }
 
-TEST_CASE("a priority that there is not is refused") {
+TEST_CASE("a priority out of range is refused") {
     for (const EngineKind engine : {EngineKind::sequential, EngineKind::timewarp}) {
         Office model(priority_max + 1);
         CHECK(model_error_of(model, wild_config(engine))

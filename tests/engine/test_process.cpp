@@ -25,7 +25,7 @@ namespace {
 
 // --- Time ----------------------------------------------------------------------------------------
 
-TEST_CASE("delays happen in the order of time, and of their setting at equal times") {
+TEST_CASE("delays end in the order of time and then in the order of their creation") {
     const std::string text = told([](Scene& s) {
         for (const char* word : {"a", "b", "c"}) s.env.start(sleeper(s, 2, word));
         s.env.start(sleeper(s, 1, "first"));
@@ -34,7 +34,7 @@ TEST_CASE("delays happen in the order of time, and of their setting at equal tim
     CHECK(text == "0:now 1:first 2:a 2:b 2:c ");
 }
 
-TEST_CASE("now() is the very time that was waited for, whatever sums round to") {
+TEST_CASE("now() equals exactly the time that a process waited for") {
     Stage stage(
         [](Scene& s) {
             s.env.start([](Scene& scene) -> Process {
@@ -51,7 +51,7 @@ TEST_CASE("now() is the very time that was waited for, whatever sums round to") 
     CHECK(result.totals[Counter::committed_events] <= 9000);
 }
 
-TEST_CASE("times that were withdrawn cost no events, and their entries go") {
+TEST_CASE("canceled delays cost no events and their entries are removed") {
     Stage stage(
         [](Scene& s) {
             for (int i = 0; i < 50; ++i)
@@ -97,20 +97,20 @@ Process clerk(Scene& scene) {
     scene.note("done");
 }
 
-TEST_CASE("of many delays that are set and withdrawn at random, those happen that are due") {
+TEST_CASE("of many random and partly canceled delays exactly those happen that are due") {
     const std::string text = told([](Scene& s) { s.env.start(clerk(s)); });
     CHECK(text.size() > 6);
     CHECK(text.substr(text.find(':')) == ":done ");
 }
 
-TEST_CASE("a time in the past is the event's failure") {
+TEST_CASE("a wait for a time in the past fails the event") {
     CHECK(says(failure([](Scene& s) { s.env.start(sleeper(s, -1, "")); }),
                "waits for a delay of -1; allowed: at least 0"));
     CHECK(says(failure([](Scene& s) { s.env.start(sleeper(s, std::nan(""), "")); }),
                "waits for a delay of nan"));
 }
 
-TEST_CASE("an LP that lags sees what it would have seen") {
+TEST_CASE("may_lag() does not change the results that processes observe") {
     const Play play = [](Scene& s) {
         for (int i = 0; i < 5; ++i)
             s.env.start([](Scene& scene, int number) -> Process {
@@ -135,7 +135,7 @@ TEST_CASE("an LP that lags sees what it would have seen") {
 
 // --- Conditions ----------------------------------------------------------------------------------
 
-TEST_CASE("any_of says which one was first, all_of waits for the last, and both nest") {
+TEST_CASE("any_of returns the first condition; all_of waits for the last; both can be nested") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             Environment& env = scene.env;
@@ -165,7 +165,7 @@ Process thrower(Scene& scene) {
     throw std::runtime_error("enough");
 }
 
-TEST_CASE("as many processes as a list has are awaited: the first, or all, and what they threw") {
+TEST_CASE("any_of and all_of accept a list of processes and rethrow their exceptions") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             std::vector<Process> sleepers;
@@ -195,7 +195,7 @@ TEST_CASE("as many processes as a list has are awaited: the first, or all, and w
                "an empty list"));
 }
 
-TEST_CASE("an outcome is awaited before and after it is given, and given once") {
+TEST_CASE("an outcome is given once and can be awaited before and after that") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             Outcome<std::string> word{scene.env};
@@ -218,8 +218,7 @@ TEST_CASE("an outcome is awaited before and after it is given, and given once") 
                "given twice"));
 }
 
-TEST_CASE(
-    "a signal wakes all who wait, one that is on holds up nobody, a pulse leaves it as it is") {
+TEST_CASE("turn_on() and pulse() wake all waiting processes; a signal that is on does not block") {
     const std::string text = told([](Scene& s) {
         for (const double time : {0.0, 1.0, 3.0})
             s.env.start([](Scene& scene, double begin) -> Process {
@@ -250,7 +249,8 @@ Process user(Scene& scene, std::string word, double begin, int priority, double 
     co_await scene.env.delay(time);
 }
 
-TEST_CASE("a resource goes to the smallest priority, and to who came first among equals") {
+TEST_CASE(
+    "a resource serves the smallest priority first and equal priorities in order of arrival") {
     const std::string text = told([](Scene& s) {
         s.env.start(user(s, "a", 0, 5, 10));
         s.env.start(user(s, "b", 1, 2, 10));
@@ -260,7 +260,7 @@ TEST_CASE("a resource goes to the smallest priority, and to who came first among
     CHECK(text == "0:a 10:c 20:d 30:b ");
 }
 
-TEST_CASE("who is out of patience leaves the queue, and one that is interrupted does, too") {
+TEST_CASE("a timed-out process and an interrupted process leave the queue of a resource") {
     const std::string text = told([](Scene& s) {
         s.env.start(user(s, "a", 0, 0, 10));
         s.env.start([](Scene& scene) -> Process {
@@ -286,7 +286,8 @@ TEST_CASE("who is out of patience leaves the queue, and one that is interrupted 
     CHECK(text == "0:a 4:false 3 5:2 5:thrown 5:1 10:c ");
 }
 
-TEST_CASE("preempt() takes the resource from the least urgent user, whose process is told") {
+TEST_CASE(
+    "preempt() takes the resource from the least urgent process and interrupts that process") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             co_await scene.env.delay(1);
@@ -310,7 +311,7 @@ TEST_CASE("preempt() takes the resource from the least urgent user, whose proces
     CHECK(text == "3:got it 1 3:since 1 4:got it 2 ");
 }
 
-TEST_CASE("a container serves in order, and what an interrupted process had got goes back") {
+TEST_CASE("a container serves in order and gets back the amount of an interrupted process") {
     const std::string text = told([](Scene& s) {
         const Process greedy = s.env.start([](Scene& scene) -> Process {
             co_await scene.tank.get(70);
@@ -344,7 +345,8 @@ TEST_CASE("a container serves in order, and what an interrupted process had got 
     CHECK(says(failure([](Scene& s) { auto amount = s.tank.get(101); }), "from 0 to the capacity"));
 }
 
-TEST_CASE("a store keeps order, room and wishes, and gets back what nobody took") {
+TEST_CASE(
+    "a store keeps its order and capacity; objects that no process takes return to the store") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             for (int i = 1; i <= 5; ++i) {
@@ -375,7 +377,7 @@ TEST_CASE("a store keeps order, room and wishes, and gets back what nobody took"
 
 // --- Processes -----------------------------------------------------------------------------------
 
-TEST_CASE("interrupts reach a process where it waits, or where it waits next") {
+TEST_CASE("interrupt() ends the present wait of a process or else its next wait") {
     const std::string text = told([](Scene& s) {
         const Process victim = s.env.start([](Scene& scene) -> Process {
             for (int i = 0; i < 4; ++i) {
@@ -395,7 +397,7 @@ TEST_CASE("interrupts reach a process where it waits, or where it waits next") {
     CHECK(text == "0:cut 0 1:cut 1 1:cut 2 6:slept 6:ended ");
 }
 
-TEST_CASE("what a process throws goes to who waits for it; if nobody does the event has failed") {
+TEST_CASE("an exception of a process is rethrown in the waiting process or else fails the event") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             const Process process = scene.env.start(thrower(scene));
@@ -412,7 +414,8 @@ TEST_CASE("what a process throws goes to who waits for it; if nobody does the ev
     CHECK(says(words, "enough"));
 }
 
-TEST_CASE("variables and temporaries of a process are destroyed once, however it ends") {
+TEST_CASE(
+    "variables and temporaries of a process are destroyed once for every end of the process") {
     Stage stage(
         [](Scene& s) {
             s.env.start([](Scene& scene) -> Process {
@@ -442,7 +445,7 @@ TEST_CASE("variables and temporaries of a process are destroyed once, however it
 
 // As in SimPy (https://gitlab.com/team-simpy/simpy/-/issues/55): a more urgent request that is
 // waiting is served first.
-TEST_CASE("preempt() does not pass a request that is more urgent and waits") {
+TEST_CASE("preempt() does not overtake a waiting request that is more urgent") {
     const std::string text = told([](Scene& s) {
         const auto user = [](Scene& scene, const char* name, double at, int priority,
                              bool preempts) -> Process {
@@ -471,7 +474,7 @@ struct Parcel {
     double weight;
 };
 
-TEST_CASE("messages wait until they are received, each kind for itself") {
+TEST_CASE("messages of each type wait separately until they are received") {
     const std::string text = told([](Scene& s) {
         for (int i = 1; i <= 3; ++i) s.env.send(s.env.self(), i, Letter{i});
         s.env.send(s.env.self(), 2, Parcel{0.5});

@@ -86,7 +86,7 @@ class Town final : public ProcessLp {
 
 class Towns final : public Model {
   public:
-    Towns() : Model("towns", "all that processes can do") {}
+    Towns() : Model("towns", "all features of processes") {}
     Setup setup() override {
         Setup setup;
         setup.lps = 16;
@@ -98,7 +98,7 @@ class Towns final : public Model {
     }
 };
 
-TEST_CASE("processes end with one digest on every engine, with rollbacks and with forced ones") {
+TEST_CASE("processes have one digest on every engine and with forced rollbacks") {
     Towns towns;
     const RunResult reference = run_model(towns, wild_config(EngineKind::sequential));
     REQUIRE(reference.totals[Counter::committed_events] > 1000);

@@ -34,7 +34,8 @@ Process crashing(Scene& scene) {
     *nowhere = 1;
 }
 
-TEST_CASE("a failure names the process, its last co_await, and the type of the exception") {
+TEST_CASE(
+    "a failure message names the process and its last co_await and the type of the exception") {
     const std::string waited = failure([](Scene& s) { s.env.start(faulty(s, true)); });
     CHECK(says(waited, "process "));
     CHECK(says(waited, function("faulty", "(nw::test::Scene&, bool)") +
@@ -55,7 +56,7 @@ TEST_CASE("a failure names the process, its last co_await, and the type of the e
                 "process "));
 }
 
-TEST_CASE("misuse of processes is said in words") {
+TEST_CASE("each misuse of a process fails the event with a message") {
     CHECK(says(failure([](Scene& s) {
                    const Process process = s.env.start(sleeper(s, 1, ""));
                    s.env.start(process);
@@ -103,7 +104,7 @@ Process unused_wait(Scene& scene, int what) {
     co_return;
 }
 
-TEST_CASE("a process that is not started, and what is made and not awaited, fail the event") {
+TEST_CASE("a process that is never started or an object that is never awaited fails the event") {
     CHECK(says(
         failure([](Scene& s) { [](Scene& scene) -> Process { co_await scene.env.delay(1); }(s); }),
         "never started"));
@@ -153,7 +154,7 @@ TEST_CASE("a process that is not started, and what is made and not awaited, fail
     CHECK(text.starts_with("0:granted 1:left "));
 }
 
-TEST_CASE("an environment has no Context outside of events, and says so") {
+TEST_CASE("an environment reports that it has no Context outside of events") {
     EarlyModel model;
     CHECK(says(model_error_of(model, in_order()), "outside of the events of its LP"));
 }

@@ -29,7 +29,7 @@ Process puts_at(Scene& scene, double time, double amount) {
 
 // --- Exceptions of processes ---------------------------------------------------------------------
 
-TEST_CASE("what a process throws goes to who waits for it, in whatever condition") {
+TEST_CASE("an exception of a process reaches the waiting process through every condition") {
     const auto plays = {
         +[](Scene& s) -> Process {
             auto child = s.env.start(fails_at(s, 1));
@@ -60,7 +60,7 @@ TEST_CASE("what a process throws goes to who waits for it, in whatever condition
     }
 }
 
-TEST_CASE("a process that fails after another part has decided is nobody's failure") {
+TEST_CASE("a process that fails after another condition has decided does not fail the event") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             auto child = scene.env.start(fails_at(scene, 2));
@@ -76,7 +76,7 @@ TEST_CASE("a process that fails after another part has decided is nobody's failu
     CHECK(text == "1:delay 2:caught ");
 }
 
-TEST_CASE("what a process throws comes before an interrupt of the same instant") {
+TEST_CASE("an exception of a process precedes an interrupt at the same time") {
     const std::string text = told([](Scene& s) {
         auto waiter = s.env.start([](Scene& scene) -> Process {
             auto child = scene.env.start(fails_at(scene, 1));
@@ -97,7 +97,7 @@ TEST_CASE("what a process throws comes before an interrupt of the same instant")
 
 // --- Amounts -------------------------------------------------------------------------------------
 
-TEST_CASE("an amount that comes when its time is over already is not lost") {
+TEST_CASE("an amount that arrives exactly at the time limit is not lost") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             co_await scene.tank.get(50);
@@ -111,7 +111,9 @@ TEST_CASE("an amount that comes when its time is over already is not lost") {
     CHECK(text == "3:fuel 3:level 0 ");
 }
 
-TEST_CASE("what a condition does not report goes back, unless it has a name") {
+TEST_CASE(
+    "an amount that a condition does not report returns to the container unless a variable holds "
+    "it") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             co_await scene.tank.get(50);
@@ -136,7 +138,7 @@ TEST_CASE("what a condition does not report goes back, unless it has a name") {
 
 // --- Waits that can never end --------------------------------------------------------------------
 
-TEST_CASE("two cannot wait for one wait, nor a process for itself") {
+TEST_CASE("awaiting one object twice and a process that awaits itself are refused") {
     CHECK(says(failure([](Scene& s) {
                    s.env.start([](Scene& scene) -> Process {
                        auto both = scene.env.delay(1);
@@ -161,7 +163,7 @@ TEST_CASE("two cannot wait for one wait, nor a process for itself") {
                "its own end"));
 }
 
-TEST_CASE("one that has happened may be awaited by several") {
+TEST_CASE("several processes may await a condition that has already happened") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             auto past = scene.env.delay(1);
@@ -174,7 +176,7 @@ TEST_CASE("one that has happened may be awaited by several") {
     CHECK(text == "1:on ");
 }
 
-TEST_CASE("a request that was released, or lost, is not waited for again") {
+TEST_CASE("awaiting a released or lost request again is refused") {
     CHECK(says(failure([](Scene& s) {
                    s.env.start([](Scene& scene) -> Process {
                        auto turn = scene.desk.request();
@@ -186,7 +188,7 @@ TEST_CASE("a request that was released, or lost, is not waited for again") {
                "released, or lost the resource"));
 }
 
-TEST_CASE("capacities of nothing, amounts without end and values that are not there are refused") {
+TEST_CASE("a capacity of zero and infinite amounts and values that are not given are refused") {
     CHECK(says(failure([](Scene& s) { const Resource none(s.env, 0); }), "the capacity is 0"));
     CHECK(says(failure([](Scene& s) { const Store<int> none(s.env, 0); }), "the capacity is 0"));
     CHECK(says(failure([](Scene& s) {
@@ -249,7 +251,7 @@ class Neighbours final : public Model {
     std::vector<Neighbour*> all_;
 };
 
-TEST_CASE("what belongs to another LP is refused") {
+TEST_CASE("processes and resources of another LP are refused") {
     const auto told_of = [](Neighbour::Crime crime) {
         Neighbours model(crime);
         return model_error_of(model, in_order());

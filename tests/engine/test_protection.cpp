@@ -43,7 +43,8 @@ const char* words_for(Fault fault) {
     }
 }
 
-TEST_CASE("what a handler may not write to: the same words on every engine, with LP and event") {
+TEST_CASE(
+    "a forbidden write of a handler gives one message on every engine that names LP and event") {
     int* const shared = make_shared_number();
     for (const Fault fault : faults) {
         if (fault != Fault::overflow && !SharedArena::contains(shared)) continue;
@@ -59,7 +60,7 @@ TEST_CASE("what a handler may not write to: the same words on every engine, with
     delete shared;  // it is writable again
 }
 
-TEST_CASE("what a handler may not write to: out of order it is undone") {
+TEST_CASE("a forbidden write of a handler in a mis-speculated state is rolled back") {
     GapModel reference({});
     const std::string expected =
         run_model(reference, wild_config(EngineKind::sequential)).digest.hex();
@@ -81,7 +82,7 @@ TEST_CASE("what a handler may not write to: out of order it is undone") {
     delete shared;
 }
 
-TEST_CASE("--protect-shared off lets a handler write") {
+TEST_CASE("--protect-shared off lets a handler write to shared memory") {
     int* const shared = make_shared_number();
     GapModel model({.fault = Fault::shared_write, .fault_at = 50, .shared = shared});
     Config config = wild_config(EngineKind::sequential);

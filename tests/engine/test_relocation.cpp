@@ -58,7 +58,7 @@ struct OrderedRun {
     }
 };
 
-TEST_CASE("a worker goes where it is ordered to, and asks for its pages there") {
+TEST_CASE("a worker moves to the CPU of its order and requests its pages there") {
     OrderedRun ordered;
     ordered.seats.order(0, 3, n3);
     ordered.turn();
@@ -71,7 +71,7 @@ TEST_CASE("a worker goes where it is ordered to, and asks for its pages there") 
     CHECK(ordered.seats.pages_fetched() == 0);
 }
 
-TEST_CASE("a worker that the kernel does not bind stays, until it does") {
+TEST_CASE("a worker that the kernel does not bind stays in place until an order succeeds") {
     OrderedRun ordered;
     ordered.run.os().fail_next(FakeOs::Call::bind_thread, EPERM);
     ordered.seats.order(0, 3, n3);
@@ -87,7 +87,7 @@ TEST_CASE("a worker that the kernel does not bind stays, until it does") {
     CHECK(ordered.seats.refusal() == 0);
 }
 
-TEST_CASE("a worker that is to fetch its pages does, once, and says what that took") {
+TEST_CASE("a worker fetches its pages once if it is ordered to and reports the time") {
     OrderedRun ordered;
     ordered.seats.order(0, 3, n3);
     ordered.seats.fetch();

@@ -87,7 +87,7 @@ class BreakingModel final : public Model {
     Breach breach_;
 };
 
-TEST_CASE("a broken rule is a ModelError with the LP, the event, both times and what is legal") {
+TEST_CASE("a broken rule is a ModelError with LP and event and times and allowed values") {
     const std::pair<Breach, const char*> cases[] = {
         {Breach::past,
          "LP 2 at time 5 schedules an event for LP 1 at time 2.5: this time is in the past (delay "
@@ -143,7 +143,9 @@ class FarModel final : public Model {
     }
 };
 
-TEST_CASE("a lookahead that is lost in rounding ends a conservative run with words, not never") {
+TEST_CASE(
+    "a lookahead that is lost in rounding ends a conservative run with a message instead of a "
+    "hang") {
     FarModel model;
     const std::string error = model_error_of(model, wild_config(EngineKind::conservative));
     INFO(error);
@@ -179,7 +181,7 @@ class EarlyModel final : public Model {
     }
 };
 
-TEST_CASE("a time below now + lookahead is refused, also where time - now is not below it") {
+TEST_CASE("a time below now + lookahead is refused even if time - now equals the lookahead") {
     for (const EngineKind engine : all_engines) {
         INFO(name_of(engine));
         EarlyModel model;
@@ -314,7 +316,7 @@ Config checking_config(Rollback rollback) {
     return config;
 }
 
-TEST_CASE("--check-rollback finds a wrong on_reverse and a state that is not all in the struct") {
+TEST_CASE("--check-rollback finds a wrong on_reverse and state outside of the struct") {
     for (const auto& [mistake, rollback] : {std::pair{Mistake::forgets, Rollback::reverse},
                                             std::pair{Mistake::outside_state, Rollback::copy}}) {
         MistakenModel model(mistake);
@@ -334,7 +336,7 @@ TEST_CASE("--check-rollback finds a wrong on_reverse and a state that is not all
     }
 }
 
-TEST_CASE("--check-rollback finds nothing wrong with a model that has nothing wrong") {
+TEST_CASE("--check-rollback reports no error for a correct model") {
     for (const Rollback rollback : {Rollback::snapshot, Rollback::copy, Rollback::reverse}) {
         MistakenModel model(Mistake::none);
         CHECK(model_error_of(model, checking_config(rollback)) == "no error");

@@ -237,7 +237,7 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(met.groups_moved > 0);
 }
 
-TEST_CASE("what one engine has saved any other goes on with") {
+TEST_CASE("every engine can continue a run that another engine saved") {
     constexpr std::uint64_t tries_max = 20;
     for (const EngineKind from : all_engines)
         for (const EngineKind to : all_engines) {
@@ -250,18 +250,18 @@ TEST_CASE("what one engine has saved any other goes on with") {
         }
 }
 
-TEST_CASE("a run in parts with other options for each is the sequential run") {
+TEST_CASE("a run in parts with different options gives the sequential result") {
     compare_cases(1, test::effort(40));
 }
 
-TEST_CASE("a run in parts is the sequential run, for as many cases as a night allows",
+TEST_CASE("nightly: a run in parts with different options gives the sequential result",
           "[.nightly]") {
     compare_cases(nightly_seed(), nightly_cases(1000));
 }
 
 // --- Failures that are undone --------------------------------------------------------------------
 
-TEST_CASE("a run in parts is the sequential run where handlers fail in mis-speculated states") {
+TEST_CASE("a run in parts gives the sequential result if handlers fail in mis-speculated states") {
     GapModel reference_model({});
     const RunResult reference = run_model(reference_model, wild_config(EngineKind::sequential));
     Met met;
@@ -294,7 +294,7 @@ TEST_CASE("a run in parts is the sequential run where handlers fail in mis-specu
 
 // --- Pointers out of LPs -------------------------------------------------------------------------
 
-TEST_CASE("LPs that point to what the model shares with them go on with that of the new process") {
+TEST_CASE("after a restart LPs use the shared model data of the new process") {
     for (const char* handlers : {"plain", "typed"}) {
         INFO(handlers);
         PointerModel reference_model(handlers);
@@ -326,7 +326,7 @@ TEST_CASE("LPs that point to what the model shares with them go on with that of 
     }
 }
 
-TEST_CASE("pointers out of LPs that handlers have made are counted, and said once") {
+TEST_CASE("pointers out of LPs that handlers have made are counted and reported once") {
     PointerModel model("astray");
     Config config = wild_config(EngineKind::timewarp);
     config.save.period_seconds = 0.001;

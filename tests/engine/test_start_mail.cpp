@@ -41,7 +41,7 @@ class EagerModel final : public Model {
     }
 };
 
-TEST_CASE("mail to other ranks goes out while LPs start") {
+TEST_CASE("mail to other ranks is sent while LPs start") {
     EagerModel model;
     const Setup setup = model.setup();
     Config config;
@@ -63,7 +63,7 @@ TEST_CASE("mail to other ranks goes out while LPs start") {
     CHECK(run.balance() == 0);
 }
 
-TEST_CASE("a rank that is slow to set up takes in what the others send, and loses none of it") {
+TEST_CASE("a rank with a slow set-up receives all mail that other ranks send meanwhile") {
     EagerModel model;
     const Setup setup = model.setup();
     Config config;

@@ -88,7 +88,7 @@ TEST_CASE("groups change workers while turns are interrupted at handoffs") {
 
 // When an LP's sequence numbers wrap, the order of its sends for the same time may change. This
 // change must be the same on every engine and in every schedule.
-TEST_CASE("sequences that wrap do so alike in any order of turns") {
+TEST_CASE("sequence numbers that wrap give the same result in any order of turns") {
     std::uint64_t rollbacks = 0;
     for (std::uint64_t seed = 1; seed <= nw::test::effort(60, 10); ++seed) {
         Dice dice(seed);
@@ -136,7 +136,7 @@ class Beat final : public LogicalProcess {
     }
 };
 
-TEST_CASE("without a lookahead what lies at GVT itself is executed for good") {
+TEST_CASE("without a lookahead one rank executes events at GVT irrevocably") {
     Setup setup;
     setup.lps = 16;
     setup.until = 50;
@@ -182,7 +182,7 @@ class Chain final : public PlainStateProcess<std::uint64_t> {
 
 // A history entry at the time of GVT and of an earlier generation is irrevocable and not yet
 // committed. Other LPs may have executed and freed the events that it sent.
-TEST_CASE("groups change workers while GVT stays at one time, in a chain of zero delays") {
+TEST_CASE("groups change workers while GVT stays at one time in a chain of zero delays") {
     Setup setup;
     setup.lps = 100;
     setup.until = 20;
@@ -244,7 +244,7 @@ class Busy final : public PlainStateProcess<std::uint64_t> {
     }
 };
 
-TEST_CASE("an LP that has speculated once executes safe events without a past again") {
+TEST_CASE("an LP that has speculated once executes safe events without a history again") {
     Setup setup;
     setup.lps = 12;
     setup.until = 60;
@@ -293,7 +293,7 @@ TEST_CASE("a worker with a history executes few events between two GVT rounds") 
 // A sender that is interrupted before it pushes its mail may still send it to the group's old
 // owner, which forwards the mail late. No event beyond such mail may have been executed
 // irrevocably. Seed 112 once failed.
-TEST_CASE("mail that takes the way over a group's old owner comes before the safe horizon") {
+TEST_CASE("mail that a group's old owner forwards arrives before the safe horizon") {
     Setup setup;
     setup.lps = 24;
     setup.until = 40;
@@ -326,7 +326,7 @@ TEST_CASE("mail that takes the way over a group's old owner comes before the saf
     CHECK(counters[Counter::safe_events] > counters[Counter::committed_events] / 10);
 }
 
-TEST_CASE("the same seed gives the same schedule, step for step") {
+TEST_CASE("the same seed gives the same schedule in each step") {
     Dice dice(7);
     SteppedCase drawn = draw_stepped_case(dice);
     drawn.machine.ranks = 3;
@@ -344,13 +344,12 @@ TEST_CASE("the same seed gives the same schedule, step for step") {
     CHECK(facts[0] == facts[1]);
 }
 
-TEST_CASE("ranks and workers in any order of turns, for as many cases as a night allows",
+TEST_CASE("nightly: ranks and workers in any order of turns give the sequential result",
           "[.nightly]") {
     compare_cases(draw_stepped_case, nightly_seed(), nightly_cases(5000));
 }
 
-TEST_CASE("groups change workers while turns are interrupted, for as many cases as a night allows",
-          "[.nightly]") {
+TEST_CASE("nightly: groups change workers while turns are interrupted at handoffs", "[.nightly]") {
     compare_cases(draw_moving_case, nightly_seed(), nightly_cases(5000));
 }
 

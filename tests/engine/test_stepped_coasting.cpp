@@ -180,11 +180,12 @@ void compare_orders(const Setup& setup, std::uint32_t interval) {
     CHECK(counters[Counter::coasted_events] > 0);
 }
 
-TEST_CASE("coasting forward through a state that never was undoes more instead of ending the run") {
+TEST_CASE(
+    "a failure while coasting forward causes a longer rollback instead of the end of the run") {
     compare_orders(setup_of<Reader>(), 7);
 }
 
-TEST_CASE("a write past a block out of order is undone with the event, heads of blocks included") {
+TEST_CASE("a write past a block is rolled back with its event and the block headers are repaired") {
     compare_orders(setup_of<Writer<40>>(), 2);
     compare_orders(setup_of<Writer<48>>(), 2);
     compare_orders(setup_of<Writer<56>>(), 2);

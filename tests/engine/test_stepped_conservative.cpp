@@ -234,7 +234,7 @@ TEST_CASE("conservative ranks and workers in any order of turns give the sequent
     compare_cases(1, test::effort(1000, 20));
 }
 
-TEST_CASE("a conservative run that is stopped has executed all before its end, and nothing else") {
+TEST_CASE("a stopped conservative run has executed exactly the events before its end") {
     std::size_t stopped = 0;
     for (std::uint64_t seed = 1; seed <= test::effort(200, 10); ++seed) {
         Dice dice(seed);
@@ -300,7 +300,7 @@ TEST_CASE("of failures on several ranks the first in the order of events is repo
     }
 }
 
-TEST_CASE("the same seed gives the same conservative schedule, step for step") {
+TEST_CASE("the same seed gives the same conservative schedule in each step") {
     Dice dice(7);
     SteppedCase drawn = draw_case(dice);
     drawn.machine.ranks = 3;
@@ -318,8 +318,9 @@ TEST_CASE("the same seed gives the same conservative schedule, step for step") {
     CHECK(facts[0] == facts[1]);
 }
 
-TEST_CASE("conservative ranks in any order of turns, for as many cases as a night allows",
-          "[.nightly]") {
+TEST_CASE(
+    "nightly: conservative ranks and workers in any order of turns give the sequential result",
+    "[.nightly]") {
     compare_cases(nightly_seed(), nightly_cases(5000));
 }
 

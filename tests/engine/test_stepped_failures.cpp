@@ -22,7 +22,7 @@ std::string sequential_digest(const GapPlan& plan) {
     return run_model(model, wild_config(EngineKind::sequential)).digest.hex();
 }
 
-TEST_CASE("a handler that fails in a mis-speculated state is undone, whatever it does") {
+TEST_CASE("every kind of failure in a mis-speculated state is rolled back") {
     const std::string expected = sequential_digest({});
     for (const Fault fault : all_faults) {
         INFO(name_of(fault));
@@ -49,7 +49,7 @@ std::size_t open_descriptors() {
                       std::filesystem::directory_iterator()));
 }
 
-TEST_CASE("a failed handler leaves no descriptor open, and the run ends for the same reason") {
+TEST_CASE("a failed handler leaves no open descriptor and does not change the reason of the end") {
     for (std::uint64_t seed = 1; seed <= effort(5); ++seed) {
         INFO("schedule " << seed);
         for (const Fault fault : {Fault::exception, Fault::open_and_crash, Fault::bad_payload}) {
@@ -66,7 +66,7 @@ TEST_CASE("a failed handler leaves no descriptor open, and the run ends for the 
     }
 }
 
-TEST_CASE("can_end() that fails in a mis-speculated state is undone") {
+TEST_CASE("a failure of can_end() in a mis-speculated state is rolled back") {
     const std::string expected = sequential_digest({.hook = Hook::can_end});
     for (const Fault fault : {Fault::exception, Fault::null_pointer}) {
         INFO(name_of(fault));

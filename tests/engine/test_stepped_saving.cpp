@@ -129,20 +129,20 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(met.groups_sent > 0);
 }
 
-TEST_CASE("ranks that are saved and gone on with by others give the sequential result") {
+TEST_CASE("other ranks that continue a saved run give the sequential result") {
     compare_cases(1, 300);
 }
 
 // Three LPs on three slow ranks without a window. When chains of zero delays beyond GVT were
 // unbounded, events were canceled and sent again without end. GVT did not advance, because
 // something was always in flight.
-TEST_CASE("a storm of rollbacks on a slow network comes to an end") {
+TEST_CASE("a storm of rollbacks on a slow network ends") {
     Met met;
     compare_with_sequential(1001411, met);
     CHECK(met.rollbacks > 0);
 }
 
-TEST_CASE("ranks that are saved and gone on with, for as many cases as a night allows",
+TEST_CASE("nightly: other ranks that continue a saved run give the sequential result",
           "[.nightly]") {
     compare_cases(nightly_seed(), nightly_cases(3000));
 }

@@ -122,27 +122,25 @@ std::vector<T> with_first_twice(std::vector<T> list) {
 
 }  // namespace
 
-TEST_CASE("Worker::validate: a worker in order passes at every step of a run") {
+TEST_CASE("Worker::validate: a worker without faults passes at every step of a run") {
     BusyWorker busy;
     busy.require_in_order();
     CHECK(busy.worker().validate() > 100);
 }
 
-TEST_CASE("Worker::validate: lists that do not say what is") {
+TEST_CASE("Worker::validate: wrong lists are found") {
     BusyWorker busy;
-    busy.check_found("an LP that is on no list", busy.uncommitted(),
-                     without_last(busy.uncommitted()));
-    busy.check_found("an LP that is listed twice", busy.uncommitted(),
+    busy.check_found("an LP is on no list", busy.uncommitted(), without_last(busy.uncommitted()));
+    busy.check_found("an LP is listed twice", busy.uncommitted(),
                      with_first_twice(busy.uncommitted()));
-    busy.check_found("an LP that does not know of its list", busy.lp().has_uncommitted, false);
-    busy.check_found("a group that is listed twice", busy.core().groups,
+    busy.check_found("an LP is listed but not marked as listed", busy.lp().has_uncommitted, false);
+    busy.check_found("a group is listed twice", busy.core().groups,
                      with_first_twice(busy.core().groups));
-    busy.check_found("a group that is forgotten", busy.core().groups,
-                     without_last(busy.core().groups));
-    busy.check_found("something to cancel is left", busy.of(ToCancelOf{}),
+    busy.check_found("a group is not listed", busy.core().groups, without_last(busy.core().groups));
+    busy.check_found("an event to cancel is left", busy.of(ToCancelOf{}),
                      std::vector<EventRecord*>{busy.pending_record()});
-    busy.check_found("LPs that may end are not counted", busy.of(EndingOf{}).*opened(NotEndedOf{}),
-                     7u);
+    busy.check_found("the number of LPs that cannot end is wrong",
+                     busy.of(EndingOf{}).*opened(NotEndedOf{}), 7u);
     std::atomic<Partition::Owner>& owner =
         (busy.rank().*opened(OwnersOf{}))[busy.group().mail.group()];
     const Partition::Owner right = owner.exchange({0, 1});
@@ -151,32 +149,32 @@ TEST_CASE("Worker::validate: lists that do not say what is") {
     busy.require_in_order();
 }
 
-TEST_CASE("Worker::validate: a commit that is said to be done, and is not") {
+TEST_CASE("Worker::validate: a commit that is recorded as done but is not done is found") {
     BusyWorker busy;
     busy.uncommitted().swap(busy.committing());
     busy.require_found();
 }
 
-TEST_CASE("Worker::validate: counts that do not fit") {
+TEST_CASE("Worker::validate: wrong counts are found") {
     BusyWorker busy;
     Counters more = busy.core().counters;
     ++more[Counter::executed_events];
-    busy.check_found("more executed than is there", busy.core().counters, more);
-    busy.check_found("an anti-message that nobody has", busy.lp().unmatched_anti_messages,
-                     busy.lp().unmatched_anti_messages + 1);
-    busy.check_found("a saved state of another size", busy.lp().saved_states->bytes, 1u);
+    busy.check_found("more executed events are counted than exist", busy.core().counters, more);
+    busy.check_found("an anti-message is counted that does not exist",
+                     busy.lp().unmatched_anti_messages, busy.lp().unmatched_anti_messages + 1);
+    busy.check_found("a saved state has a wrong size", busy.lp().saved_states->bytes, 1u);
     std::uint32_t& seen = busy.core().epochs.*opened(SeenOf{});
-    busy.check_found("a round that was not cut is learnt", seen, seen + 2);
+    busy.check_found("the result of a round without a cut is received", seen, seen + 2);
 }
 
-TEST_CASE("Worker::validate: events that do not say what is") {
+TEST_CASE("Worker::validate: wrong events are found") {
     BusyWorker busy;
     EventRecord& event = *busy.pending_record();
-    busy.check_found("another time", event.time, event.time + 1);
-    busy.check_found("another target", event.target, event.target + 1);
-    busy.check_found("executed already", event.status, EventStatus::processed);
+    busy.check_found("the event has another time", event.time, event.time + 1);
+    busy.check_found("the event has another target", event.target, event.target + 1);
+    busy.check_found("the event is already executed", event.status, EventStatus::processed);
     busy.check_found(
-        "another LP's in the history",
+        "the history has an event of another LP",
         busy.lp().history.at(busy.lp().history.tail() - 1, sizeof(HistoryEntry)).event->target,
         99u);
     const PendingEntry late{0, 0, 0, 0, event.target, PendingEntry::body_of(&event)};
@@ -186,7 +184,7 @@ TEST_CASE("Worker::validate: events that do not say what is") {
     busy.require_in_order();
 }
 
-TEST_CASE("Worker::validate: mail that is no mail of this epoch") {
+TEST_CASE("Worker::validate: mail of another epoch is found") {
     BusyWorker busy;
     WireEvent wire{};
     wire.time = 1e9;
@@ -205,7 +203,7 @@ TEST_CASE("Worker::validate: mail that is no mail of this epoch") {
     busy.require_in_order();
 }
 
-TEST_CASE("Worker::validate: memory that is freed twice, and a heap that was written to") {
+TEST_CASE("Worker::validate: a double free and a write to a freed chunk are found") {
     BusyWorker busy;
     PlatformHeap& heap = busy.group().heap;
     void* chunk = heap.allocate(64);
@@ -215,11 +213,11 @@ TEST_CASE("Worker::validate: memory that is freed twice, and a heap that was wri
     busy.require_found();
 }
 
-TEST_CASE("Worker::validate: an LP's heap whose masks were overwritten") {
+TEST_CASE("Worker::validate: overwritten masks of an LP's heap are found") {
     BusyWorker busy;
     Block& block = *StateSpans::find(busy.lp().process);
-    busy.check_found("a chunk in use that is free", block.free_mask, ~std::uint64_t{0});
-    busy.check_found("a block of nobody", block.owner, nullptr);
+    busy.check_found("a chunk in use is marked as free", block.free_mask, ~std::uint64_t{0});
+    busy.check_found("a block has no owner", block.owner, nullptr);
 }
 
 }  // namespace nw::test

@@ -82,9 +82,9 @@ def run(images, topology, job):
                 _say("the guest crashed; the end of its console:\n" + boot.console_end())
                 return CRASHED
             if job.verbose:
-                _say("the guest died before the command started; the end of its console:\n"
+                _say("the guest ended before the command started; the end of its console:\n"
                      + boot.console_end())
-    _say(f"the guest did not come up in {BOOTS_MAX} boots (--verbose shows its console)")
+    _say(f"the guest did not start in {BOOTS_MAX} boots (--verbose shows its console)")
     return CRASHED
 
 

@@ -12,7 +12,7 @@
 #   visible                  one folder below /tmp per line, visible in the fresh /tmp
 #   sysctls                  one setting `name=value` per line
 PATH=/bin
-set -e # the end of PID 1 is a panic, which ends QEMU; the console's last lines tell the reason
+set -e # the end of PID 1 is a panic, which ends QEMU; the console's last lines contain the reason
 
 for module in /modules/*.ko; do
     insmod "$module"

@@ -102,14 +102,14 @@ for name, (wanted, _) in CASES.items():
         programs.expect(result.notices == idle, f"{name}: no other notice than {idle}: {result.notices}")
     else:
         programs.expect(len(result.notices) == 1 and re.search(wanted, result.notices[0]),
-                        f"{name}: one notice that says '{wanted}': {result.notices}")
+                        f"{name}: one notice that contains '{wanted}': {result.notices}")
 
 for name, workers, nodes in [("nothing", 4, 2), ("one_core_by_affinity", 1, 1),
                              ("one_core_by_cpuset", 1, 1), ("memory_elsewhere", 2, 1)]:
     seen = (results[name].stats.get("workers"), results[name].numa.get("nodes"))
     programs.expect(seen == (workers, nodes), f"{name}: {seen[0]} workers, {seen[1]} nodes")
 programs.expect(results["nothing"].numa.get("pages_moved", 0) > 0,
-                "pages move where nothing is refused")
+                "pages move if no call is refused")
 programs.expect(results["node_full"].numa.get("pages_no_room", 0) > 0,
                 f"node_full: {results['node_full'].numa.get('pages_no_room')} pages without room")
 programs.leave()

@@ -61,12 +61,12 @@ def check_walks(topology, walks, caches):
             continue
         loads = sum(row["accesses"] for row in found if (row["cpu_node"], row["node"]) == (cpu_node, node))
         steps = count * ROUNDS
-        programs.expect(near(loads, steps), f"{what}: {loads} accesses to it, {steps} steps")
+        programs.expect(near(loads, steps), f"{what}: {loads} accesses to the table, {steps} steps")
         programs.expect(near(sum(row["accesses"] for row in found), steps),
-                        f"{what}: {sum(row['accesses'] for row in found)} of the phase in all")
+                        f"{what}: {sum(row['accesses'] for row in found)} accesses in the phase")
         memory = sum(row["memory"] for row in found)
         if count == LINES_FEW:
-            programs.expect(memory <= 2 * count, f"{what}: {memory} of {steps} miss, all should be cached")
+            programs.expect(memory <= 2 * count, f"{what}: {memory} of {steps} accesses miss; expected: all are cached")
         elif walk in ("chase", "wide"):
             programs.expect(near(memory, steps), f"{what}: {memory} misses, {steps} steps")
         else:
@@ -116,10 +116,10 @@ def check_program(topology, model, memory, *options):
     sums = [sum(row["accesses"] for row in rows(one, "accesses")) for one in (counts, *counts["periods"])]
     programs.expect(len(sums) > 3 and sums[0] == sum(sums[1:])
                     and events == sum(one["committed_events"] or 0 for one in counts["periods"]),
-                    f"{what}: the sums of {len(sums) - 1} periods are those of the run")
+                    f"{what}: the sums over {len(sums) - 1} periods equal the figures of the run")
     stack = [row for row in loop if row["kind"] == "stack"]
     programs.expect(sum(row["passed"] for row in stack) < 0.001 * sum(row["accesses"] for row in stack),
-                    f"{what}: a stack is its own thread's")
+                    f"{what}: each stack belongs to its own thread")
     return local_share(loop)
 
 

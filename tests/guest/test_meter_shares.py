@@ -24,7 +24,7 @@ def check_placement(topology, model):
     # with traffic. The state of traffic is small, and the nodes of libc's share of the memory are
     # random.
     more = 10 if model.startswith("PHOLD") else 1.5
-    programs.expect(1 - libc.local > more * (1 - numa.local), f"{what}: with libc {libc.local:.3f} are")
+    programs.expect(1 - libc.local > more * (1 - numa.local), f"{what}: with libc {libc.local:.3f} are local")
 
 
 def check_rebinding(topology):
@@ -38,10 +38,10 @@ def check_rebinding(topology):
             continue
         programs.expect(min(before[-2:]) >= 0.95, f"{what}: before groups moved {before[-1]:.3f} are local")
         if daemon == "off":
-            programs.expect(max(after) < 0.8, f"{what}: after it at most {max(after):.3f} are local")
+            programs.expect(max(after) < 0.8, f"{what}: after groups moved at most {max(after):.3f} are local")
         else:
             # Not all pages yet, because the daemon gets little time on a busy host.
-            programs.expect(max(after) >= 0.85, f"{what}: after it up to {max(after):.3f} are local")
+            programs.expect(max(after) >= 0.85, f"{what}: after groups moved up to {max(after):.3f} are local")
 
 
 try:

@@ -42,7 +42,7 @@ before = runs()
 done = subprocess.run(command("--resume", series), capture_output=True, text=True)
 programs.expect(done.returncode == 0, f"resumed: exit code {done.returncode} {done.stderr[-300:]}")
 rows = runs()
-programs.expect(rows[:len(before)] == before and len(rows) == 4, f"{len(before)} runs were kept, {len(rows)} in all")
+programs.expect(rows[:len(before)] == before and len(rows) == 4, f"{len(before)} runs were kept, {len(rows)} in total")
 programs.expect(len({row["digest"] for row in rows}) == 1, "one digest")
 
 # --- counts ---
@@ -64,8 +64,8 @@ if all(row["qemu_api"] != "1" for row in rows):
         memory, local, remote = (float(row[f"{kind}_an_event"]) for kind in ("memory", "local", "remote"))
         sums = [sum(of_node) for of_node in matrices[name]]
         programs.expect(abs(local + remote - memory) < 0.01 and abs(sum(sums) - memory) < 0.01 * memory,
-                        f"{name}: {memory:.2f} accesses to memory an event are local, remote and the matrix's")
-        programs.expect(sum(sums[node] for node in nodes) > 0.99 * sum(sums), f"{name}: by the CPUs of nodes {nodes}")
+                        f"{name}: {memory:.2f} accesses to memory per event: local, remote and by the matrix")
+        programs.expect(sum(sums[node] for node in nodes) > 0.99 * sum(sums), f"{name}: accesses by the CPUs of nodes {nodes}")
         programs.expect(memory > 10 and float(row["estimate_ns"]) > 0, f"{name}: estimate {row['estimate_ns']} ns")
         if name != "first touch (local)":
             programs.expect(float(row["shares_off"]) < 0.05, f"{name}: {float(row['shares_off']):.3f} off its shares")
@@ -75,18 +75,18 @@ if all(row["qemu_api"] != "1" for row in rows):
     elsewhere = {name: sum(value for of_node in matrix for node, value in enumerate(of_node) if node not in nodes)
                  for name, matrix in matrices.items()}
     programs.expect(elsewhere["uniform workers"] < 0.1 * elsewhere["uniform all"],
-                    f"memory of other nodes, accesses an event: {elsewhere}")
+                    f"accesses per event to memory of other nodes: {elsewhere}")
     programs.expect(bound("wait_ns", "first touch (local)") < bound("wait_ns", "uniform all"),
-                    "where each miss waits for the one before, local memory is faster")
+                    "if each miss waits for the previous miss, local memory is faster")
     programs.expect(bound("pair_ns", "BWAP") < min(bound("pair_ns", "uniform workers"), bound("pair_ns", "uniform all")),
-                    "by the bandwidth of pairs weighted pages are faster than those spread evenly")
+                    "by the bandwidth of pairs, weighted pages are faster than evenly spread pages")
 
 page = (series / "summary.md").read_text()
 machine = summary["machines"]["opteron_8n"]
 programs.expect(len(machine["bw"]) == 4 and machine["worker_nodes"][0]["nodes"] == nodes,
-                f"of eight nodes the first four, workers on {nodes}")
+                f"the first four of eight nodes, workers on {nodes}")
 programs.expect("the first 4" in page and "estimates and not measured" in page and "estimates and not measured" in done.stdout,
-                "page and terminal say what it is")
+                "page and terminal state that the results are estimates")
 programs.expect((series / "metered.png").stat().st_size > 10_000, "a picture")
 
 # --- refused input ---

@@ -40,7 +40,7 @@ before = runs()
 done = subprocess.run(command("--resume", series), capture_output=True, text=True)
 programs.expect(done.returncode == 0, f"resumed: exit code {done.returncode} {done.stderr[-300:]}")
 rows = runs()
-programs.expect(rows[:len(before)] == before and len(rows) == 3, f"{len(before)} runs were kept, {len(rows)} in all")
+programs.expect(rows[:len(before)] == before and len(rows) == 3, f"{len(before)} runs were kept, {len(rows)} in total")
 
 kinds = {row["variant"]: row for row in rows}
 programs.expect(set(kinds) == {"libc", "numa", "numa 8@0.1"}, f"{sorted(kinds)}")
@@ -52,7 +52,7 @@ for name, row in kinds.items():
         programs.expect(float(row["estimate_ns"] or 0) > 0 and float(row["memory_an_event"] or 0) > 0,
                         f"{name}: estimate {row['estimate_ns']} ns, {row['memory_an_event']} to memory")
 programs.expect(int(kinds["numa 8@0.1"]["pages_moved"]) > 0 and int(kinds["numa"]["pages_moved"]) == 0,
-                "pages move with daemons only")
+                "pages move only with daemons")
 
 summary = json.loads((series / "summary.json").read_text())
 page = (series / "summary.md").read_text()
@@ -61,5 +61,5 @@ programs.expect(summary["figure_7"]["8"]["0.1"]["median"] == share and f"{share:
                 f"the summary and its page have the share {share:.3f}")
 programs.expect(all((series / f"figure-{number}.png").stat().st_size > 10_000 for number in (7, 8, 9)), "pictures")
 programs.expect("estimates and not measured" in page and "estimates and not measured" in done.stdout,
-                "page and terminal say what is an estimate")
+                "page and terminal mark estimates")
 programs.leave()

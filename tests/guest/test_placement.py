@@ -74,7 +74,7 @@ def check(name):
         remote = remote_of(daemon, kind)
         programs.expect(remote is not None and remote <= LOCAL,
                         f"{name}: with the daemon {remote} of {kind} is remote")
-    programs.expect(touched.numa.get("pages_shared") == 0, f"{name}: no page has two groups")
+    programs.expect(touched.numa.get("pages_shared") == 0, f"{name}: no page belongs to two groups")
     programs.expect(not touched.notices, f"{name}: notices {touched.notices}")
     share = libc.numa.get("remote_page_share")
     programs.expect(share is not None and share > 10 * LOCAL,

@@ -38,8 +38,8 @@ def expect_shares(what, result, expected, tolerance=0.01):
     shares = guest.shares_of(result)
     programs.expect(len(shares) == len(expected) == len(LINKS)
                     and all(abs(a - b) <= tolerance for a, b in zip(shares, expected, strict=True)),
-                    f"{what}: {[f'{share:.3f}' for share in shares]} of the state are on nodes of which "
-                    f"{[f'{share:.3f}' for share in expected]} are wanted")
+                    f"{what}: {[f'{share:.3f}' for share in shares]} of the state are on the nodes; expected: "
+                    f"{[f'{share:.3f}' for share in expected]}")
 
 
 batch = guest.Batch(programs, "n4")
@@ -89,7 +89,7 @@ for name in ("interleave", "weighted", "asymsched"):
                     f"{name}: digest {to_the_end.stats.get('digest')}")
     guest.expect_ended(programs, name, results[name], exit_code=130)
     programs.expect(results[name].numa.get("place") == name and not results[name].notices,
-                    f"{name}: is said, without notices: {results[name].notices}")
+                    f"{name}: the placement mode is reported without notices: {results[name].notices}")
 
 # The kernel's rule, by page numbers: of the 22 pages of a group, each of the first nodes has 6,
 # each other node 5.
@@ -105,9 +105,9 @@ moved = results["asymsched"]
 placed = moved.numa.get("placed", "")
 found = re.match(r"at [\d.]+ s, period (\d+), from nodes 0 1 to (\d) (\d)", placed)
 programs.expect(found is not None and int(found[1]) <= 3, f"asymsched: moves within 3 periods: {placed}")
-programs.expect(found is not None and (found[2], found[3]) == ("0", "2"), "asymsched: to the best nodes")
+programs.expect(found is not None and (found[2], found[3]) == ("0", "2"), "asymsched: workers move to the best nodes")
 programs.expect(sorted(worker["node"] for worker in moved.stats.get("workers_detail", [])) == [0, 2],
-                "asymsched: the workers are there")
+                "asymsched: the workers are on the chosen nodes")
 for kind in ("state", "engine"):
     remote = ((moved.numa.get("placement") or {}).get(kind) or {}).get("remote_share")
     programs.expect(remote is not None and remote < 0.01, f"asymsched: {remote} of {kind} is remote")
@@ -138,7 +138,7 @@ for place, call, told in REFUSED:
     placed = result.numa.get("placed", "")
     programs.expect(nodes == [0, 1], f"{what}: workers stay on nodes {nodes}: {placed}")
     programs.expect(placed.endswith("; refused by the kernel: workers stayed") == (call == "sched_setaffinity"),
-                    f"{what}: what is said of moves tells whether they were refused")
+                    f"{what}: the report of moves shows whether they were refused")
 
 whole = results["refused-whole"]
 guest.expect_ended(programs, "weighted to its end without move_pages", whole)

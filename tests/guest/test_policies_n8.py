@@ -134,12 +134,12 @@ nodes = sorted(worker["node"] for worker in staying.stats.get("workers_detail", 
 moved = staying.numa.get("pages_moved", 0)
 remote = ((staying.numa.get("placement") or {}).get("state") or {}).get("remote_share")
 programs.expect(nodes == [0, 1, 2, 3] and remote is not None and remote < 0.02,
-                f"a budget too small: the workers are on nodes {nodes}, {remote} of state is remote, {moved} pages moved")
+                f"a budget too small: the workers are on nodes {nodes}, {remote} of the state is remote, {moved} pages moved")
 
 expect_moved("two ranks", results["ranks"])
 programs.expect(results["ranks"].stats.get("ranks") == 2, f"two ranks: {results['ranks'].stats.get('ranks')}")
 placed = results["bound"].numa.get("placed", "")
-programs.expect("no choice" in placed and "rank 1: no choice" in placed, f"ranks bound to a core each: {placed}")
+programs.expect("no choice" in placed and "rank 1: no choice" in placed, f"ranks that are bound to one core each: {placed}")
 
 for name in ("weighted", "rebound", "grown"):
     expect_shares(name, results[name])
@@ -171,6 +171,6 @@ if wanted_shares(search):
     steps = sum(wanted_shares(search)[:4]) - own
     moved = search.numa.get("pages_moved", 0) / pages
     programs.expect(moved <= at_first + steps + 0.2 + 0.05,
-                    f"weighted: {moved:.3f} moves a page; {at_first:.3f} are elsewhere at first, {steps:.3f} are moved by "
-                    "steps, and 0.2 by one that is taken back")
+                    f"weighted: {moved:.3f} moves per page; {at_first:.3f} of the pages are on other nodes at first, "
+                    f"{steps:.3f} moves are by steps, and 0.2 by a step that is taken back")
 programs.leave()

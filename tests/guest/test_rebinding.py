@@ -93,7 +93,7 @@ def check_traffic(name):
             programs.expect(result.numa.get(field, 0) > 0,
                             f"{name}, traffic, moves {what}: {field} {result.numa.get(field)}")
         programs.expect(result.numa.get("pages_shared") == 0,
-                        f"{name}, traffic, moves {what}: no page has two groups")
+                        f"{name}, traffic, moves {what}: no page belongs to two groups")
 
 
 for preset in WORKERS:

@@ -137,14 +137,14 @@ class Process final : public nw::PlainStateProcess<State> {
 
 class Hostile final : public nw::Model {
   public:
-    Hostile() : Model("hostile", "misbehaves in a way of your choice, for tests") {}
+    Hostile() : Model("hostile", "a model with a chosen misbehavior, for tests") {}
 
     void options(nw::Options& options) override {
         std::vector<std::string> names;
         for (const Kind* kind : all_kinds()) names.emplace_back(kind->name);
-        options.add_choice("do", do_, names, "what to do; --list describes them");
+        options.add_choice("do", do_, names, "the kind of misbehavior; --list describes all kinds");
         options.add_choice("when", when_, {"in-order", "out-of-order"},
-                           "once, at number 50, or whenever events came in the wrong order");
+                           "once, at number 50, or whenever events came out of order");
     }
 
     nw::Setup setup() override {

@@ -217,7 +217,7 @@ def judge_failure(kind, ended):
     if ended.exit_code not in codes:
         yield f"exit code {ended.exit_code}, not 3"
     if len(ended.ours) != 1:
-        yield f"{len(ended.ours)} lines of ours"
+        yield f"{len(ended.ours)} lines of numawarp"
         return
     # If an exception leaves a destructor, the library prints a line, too.
     if "talks" not in kind.traits and kind.hook != "destructor" and "mpirun" not in ended.command[0] \
@@ -228,7 +228,7 @@ def judge_failure(kind, ended):
     if not ended.ours[0].startswith("numawarp: " + place):
         yield "the line names another event"
     if kind.says not in ended.ours[0]:
-        yield f"the line does not say {kind.says!r}"
+        yield f"the line does not contain {kind.says!r}"
 
 
 def judge_success(ended, reference):
@@ -237,12 +237,13 @@ def judge_success(ended, reference):
     elif ended.stats.get("digest") is None:
         yield "no statistics"
     elif reference and ended.stats["digest"] != reference.stats.get("digest"):
-        yield "another digest than the sequential run's"
+        yield "the digest differs from the sequential run"
 
 
 def judge_hurt(ended):
     if ended.exit_code != 0 and (ended.exit_code != 3 or len(ended.ours) != 1):
-        yield f"exit code {ended.exit_code} and {len(ended.ours)} lines of ours, not 0, or 3 and one"
+        yield (f"exit code {ended.exit_code} and {len(ended.ours)} lines of numawarp; "
+               "expected: exit code 0, or exit code 3 and one line")
 
 
 def judge_left_behind(kind, ended):
@@ -250,7 +251,7 @@ def judge_left_behind(kind, ended):
         yield from judge_failure(kind, ended)
     elif not any("held memory that handlers had allocated" in notice
                  for notice in ended.stats.get("notices", [])):
-        yield "no notice of what was left behind"
+        yield "no notice about memory that was left behind"
 
 
 def judge(kind, when, runner, on_ranks, drawn):
@@ -270,7 +271,7 @@ def judge(kind, when, runner, on_ranks, drawn):
             elif not wrong and fails:
                 wrong += judge_failure(kind, ended)
                 if reference and ended.ours != reference.ours:
-                    wrong.append(f"another line than the sequential run's: {reference.ours}")
+                    wrong.append(f"the line differs from the line of the sequential run: {reference.ours}")
             elif not wrong and when == "out-of-order" and (
                     "hurts_others" in kind.traits
                     or "leaves_behind" in kind.traits and ended.exit_code != 0):
@@ -329,7 +330,7 @@ def main():
     kinds = [Kind(name, hook, set(traits.split()), says, sentence) for name, hook, traits, says,
              sentence in (line.split("\t") for line in listed.splitlines())]
     names = [kind.name for kind in kinds]
-    assert len(set(names)) == len(names), "two kinds have one name"
+    assert len(set(names)) == len(names), "two kinds have the same name"
     known = {*names, *(f"{kind.name} {when}" for kind in kinds for when in kind.whens())}
     assert NOT_YET <= known, f"not_yet.py: {NOT_YET - known}"
 

@@ -233,12 +233,12 @@ void break_stream(Scene& scene) {
 }
 
 constexpr Kind table[] = {
-    {"static-crashes", "crashes in the initialiser of a function's static", "SIGSEGV",
+    {"static-crashes", "crashes in the initializer of a function's static", "SIGSEGV",
      static_crashes},
-    {"static-throws", "throws in the initialiser of a function's static", "the initialiser threw",
+    {"static-throws", "throws in the initializer of a function's static", "the initialiser threw",
      static_throws},
-    {"static-of-memory", "initialises a static that owns memory", nullptr, static_of_memory},
-    {"static-of-memory-crash", "initialises a static that owns memory, and crashes", "SIGSEGV",
+    {"static-of-memory", "initializes a static that owns memory", nullptr, static_of_memory},
+    {"static-of-memory-crash", "initializes a static that owns memory, and crashes", "SIGSEGV",
      static_of_memory_and_crash},
     // After the crash, the flag still marks a call in progress: the next caller waits, and is
     // interrupted.
@@ -249,21 +249,22 @@ constexpr Kind table[] = {
      leaves_behind},
     {"thread-local-scratch-crash", "keeps the LP's memory in a thread-local and crashes", "SIGSEGV",
      use_scratch_and_crash},
-    {"thread-local-throws", "throws in the initialiser of a thread-local",
+    {"thread-local-throws", "throws in the initializer of a thread-local",
      "the thread's initialiser threw", thread_local_that_throws},
     {"coroutine-destroyed", "resumes a coroutine that it has destroyed", "the coroutine is gone",
      destroy_coroutine_and_resume, keeps_heap, Hook::on_event, advance},
     {"coroutine-crashes", "crashes in a coroutine", "SIGSEGV", crash_in_coroutine},
-    {"coroutine-null", "resumes a coroutine that is not there", "SIGSEGV", resume_nothing},
-    {"bad-cast", "casts a reference to a class that the object is not", "bad_cast", bad_cast},
-    {"type-of-null", "asks for the type of a null pointer", "bad_typeid", type_of_null},
-    {"nobodys-self", "asks for a shared_ptr to an object on the stack", "bad_weak_ptr",
+    {"coroutine-null", "resumes a null coroutine handle", "SIGSEGV", resume_nothing},
+    {"bad-cast", "casts a reference to a class that the object does not have", "bad_cast",
+     bad_cast},
+    {"type-of-null", "reads the type of a null pointer's object", "bad_typeid", type_of_null},
+    {"nobodys-self", "requests a shared_ptr to an object on the stack", "bad_weak_ptr",
      nobodys_self},
-    {"default-resource", "changes the default memory resource for a while", nullptr,
+    {"default-resource", "changes and restores the default memory resource", nullptr,
      change_default_resource},
     {"pool-crash", "keeps a pool and strings in it, and crashes", "SIGSEGV", release_pool_and_use,
      keeps_heap, Hook::on_event, fill_pool},
-    {"stream-broken", "has a stream in its state throw", "basic_ios", break_stream, keeps_heap,
+    {"stream-broken", "makes a stream in its state throw", "basic_ios", break_stream, keeps_heap,
      Hook::on_event, write_to_stream},
 };
 

@@ -20,13 +20,13 @@ from slurm import Slurm, need_slurm
 
 parser = argparse.ArgumentParser(description=__doc__,
                                  formatter_class=argparse.RawDescriptionHelpFormatter,
-                                 epilog="Exit code: the command's; 77 where there can be no hosts.")
+                                 epilog="Exit code: the command's; 77 if hosts cannot be created.")
 parser.add_argument("--hosts", type=int, default=3, metavar="N", help="how many (%(default)s)")
 parser.add_argument("--delay-ms", type=float, default=0, metavar="MS", help="of every frame")
 parser.add_argument("--loss", type=float, default=0, metavar="P", help="share of all frames")
-parser.add_argument("--slurm", action="store_true", help="with a SLURM over all hosts")
+parser.add_argument("--slurm", action="store_true", help="start SLURM on all hosts")
 parser.add_argument("--programs", default=HERE.parent.parent / "build/bin", metavar="FOLDER",
-                    help="what a build has made (build/bin)")
+                    help="the folder of the built programs (build/bin)")
 parser.add_argument("command", nargs="+", help="after --")
 arguments = parser.parse_args()
 

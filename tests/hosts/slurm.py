@@ -110,7 +110,7 @@ class Slurm(BroughtUp):
         while self._idle_count() != len(self._hosts.names):
             if time.monotonic() > deadline:
                 print(self.log())
-                skip("SLURM does not come up here; see its words above")
+                skip("SLURM does not start here; see its messages above")
             time.sleep(0.1)
 
     def _start_munge(self):

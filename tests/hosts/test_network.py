@@ -52,7 +52,7 @@ with ranks.hosts as hosts:
     table = hosts.run("n1", "cat", f"{own_folder}/roads.csv")
     ranks.expect(table == (ranks.work / "sequential" / "roads.csv").read_text(),
                  "traffic: the same roads.csv on the first host")
-    ranks.expect(not hosts.run("n2", "ls", "-A", own_folder), "and nothing left on the others")
+    ranks.expect(not hosts.run("n2", "ls", "-A", own_folder), "no file is left on the other hosts")
 
     hosts.set_links(delay_ms=2, loss=0.01)
     before = sent_again(hosts)
@@ -60,7 +60,7 @@ with ranks.hosts as hosts:
         run = ranks.statistics_over(3, model, *options, *SHARED_CORES)
         compare(f"{model} with 2 ms delay and 1 % loss", run, references[model])
         round_ms = 1000 * run["wall_seconds"] / run["gvt_rounds"]
-        ranks.expect(round_ms > 2, f"    and {round_ms:.1f} ms a GVT round, which is there and back")
+        ranks.expect(round_ms > 2, f"    and {round_ms:.1f} ms per GVT round, which is one round trip")
     moved = 0
     for model, options in MODELS.items():
         run = ranks.statistics_over(3, model, *options, *SHARED_CORES, *MOVES)
@@ -69,7 +69,7 @@ with ranks.hosts as hosts:
     ranks.expect(moved > 0, f"{moved} groups moved between hosts")
     hosts.set_links()
     lost = sent_again(hosts) - before
-    ranks.expect(lost > 0, f"{lost} segments were lost and sent again")
+    ranks.expect(lost > 0, f"{lost} segments were lost and retransmitted")
 
     # The run has no end until a signal stops it: the cut falls into the run on any machine, however
     # fast.
@@ -81,7 +81,7 @@ with ranks.hosts as hosts:
         before = sent_again(hosts)
         hosts.cut("n2")
         time.sleep(SECONDS_CUT_OFF)
-        ranks.expect(sent_again(hosts) > before, "cut off: what it is sent is not answered")
+        ranks.expect(sent_again(hosts) > before, "cut off: packets to the host are not answered")
         hosts.heal("n2")
         time.sleep(1)
         os.kill(launch.pids()[0], signal.SIGINT)

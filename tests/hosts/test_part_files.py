@@ -50,15 +50,15 @@ with ranks.hosts:
     foreign = "stats.json.n9-00000001-01234567.part"
     (ranks.work / foreign).write_text("half")
     notices = run_once("n1")["notices"]
-    expect(left not in parts("n2"), "what a killed run has left on another host goes")
-    expect(parts("n2") == [in_use], "that of a run on another host stays")
-    expect(parts("n1") == [unseen], "that of a run in another PID namespace stays")
+    expect(left not in parts("n2"), "the part file of a killed run on another host is removed")
+    expect(parts("n2") == [in_use], "the part file of a run on another host is kept")
+    expect(parts("n1") == [unseen], "the part file of a run in another PID namespace is kept")
     expect([n for n in notices if n.startswith(f"--stats {stats}: next to it {foreign} is from another machine")]
-           and (ranks.work / foreign).exists(), f"another kernel's stays, which is said: {notices}")
+           and (ranks.work / foreign).exists(), f"the part file of another kernel is kept, and a notice reports this: {notices}")
     for run, process in ((living, living.pid), (hidden, inside)):
         stats.unlink()
         os.kill(process, signal.SIGTERM)
         run.wait(timeout=60)
-        expect(json.loads(stats.read_text())["end_reason"] == "interrupted", "who lives writes its file")
-    expect([path.name for path in ranks.work.glob("*.part")] == [foreign], "and leaves nothing")
+        expect(json.loads(stats.read_text())["end_reason"] == "interrupted", "a run that continues writes its file")
+    expect([path.name for path in ranks.work.glob("*.part")] == [foreign], "and leaves no part file")
 ranks.leave()

@@ -84,16 +84,16 @@ def check_replicate():
     series = checkout.folder / "results/replicate-bank"
     made = {file.name: file.read_bytes() for file in (series / "runs").iterdir()}
     ranks.expect(len(made) == 2 * 13 and not (series / "intervals.csv").exists(),
-                 f"three tasks have made {len(made)} runs, and no tables")
+                 f"three tasks have executed {len(made)} runs, and written no tables")
     for folder in ([], ["--output", "results/alone"]):
         slurm.run(checkout.folder, python_with("matplotlib, scipy"), "jobs/replicate", *map(str, words), *folder)
     ranks.expect({file.name: file.read_bytes() for file in (series / "runs").iterdir()} == made,
-                 "who makes the tables makes no runs anew")
+                 "the task that writes the tables repeats no runs")
     alone = checkout.folder / "results/alone"
     tables = sorted(path.name for path in alone.glob("*.csv"))
     ranks.expect(tables == ["differences.csv", "intervals.csv", "runs.csv"]
                  and all((series / name).read_bytes() == (alone / name).read_bytes() for name in tables),
-                 f"and these are those of one machine alone: {tables}")
+                 f"and the tables equal those of a single machine: {tables}")
 
 
 def check_own_line():
@@ -138,13 +138,13 @@ def check_failing_ranks():
         took = time.monotonic() - began
     ranks.expect(ended.exit_code != 0 and took < SECONDS_TO_END
                  and "n2: task 1: Killed" in ended.stderr,
-                 f"a killed rank: exit code {ended.exit_code} after {took:.1f} s, named by srun")
+                 f"a killed rank: exit code {ended.exit_code} after {took:.1f} s, srun names the rank")
 
 
 reference = ranks.statistics_of("traffic", *MODELS["traffic"], "--engine", "sequential")
 with ranks.hosts as hosts, Slurm(hosts) as slurm:
     if "pmix" not in slurm.run("/", "sh", "-c", "srun --mpi=list 2>&1"):
-        skip("this SLURM does not speak PMIx")
+        skip("this SLURM does not support PMIx")
     checkout = Checkout(ranks, slurm)
     check_scripts()
     check_sweep()

@@ -111,7 +111,7 @@ def check_time_limit():
         job.expect_end("time limits", "COMPLETED")
     log = job.log()
     expect("requeued, to continue" in log and "results in results/limited --restart" in log
-           and "DUE TO TIME LIMIT" not in log, f"it went on from a checkpoint: {log}")
+           and "DUE TO TIME LIMIT" not in log, f"the run continued from a checkpoint: {log}")
     expect_reference("limited")
 
 
@@ -129,8 +129,8 @@ def check_stops():
         job.expect_requeued("preempted", 3)
         job.expect_end("nobody stops it", "COMPLETED")
     went_on = job.log().count("results in results/stopped --restart ")
-    expect(went_on == 3, f"it went on from a checkpoint {went_on} times")
-    expect("a rank has died (exit code 137); started again" in job.log(), "it went on when a rank was killed")
+    expect(went_on == 3, f"the run continued from a checkpoint {went_on} times")
+    expect("a rank has died (exit code 137); started again" in job.log(), "the run continued after a rank was killed")
     expect_reference("stopped")
 
     with LongRun("cancelled") as job:
@@ -141,7 +141,7 @@ def check_stops():
         with LongRun("cancelled") as job:
             job.expect_end(what, "COMPLETED")
         log = job.log()
-        expect(said in log, f"{what}: it says {said!r}")
+        expect(said in log, f"{what}: the log contains {said!r}")
     expect_reference("cancelled")
 
 

@@ -40,7 +40,7 @@ with ranks.hosts as hosts, Slurm(hosts, node_timeout=5) as slurm:
         ended = launch.wait()
     log = checkout.log(f"lost-{ended.stdout.split()[3]}")
     expect(ended.exit_code == 0 and "2 of 3 machines are left" in log and "--restart results/lost/checkpoint" in log,
-           f"long-run: exit code {ended.exit_code}, goes on with the others, and says so"
+           f"long-run: exit code {ended.exit_code}, continues on the other nodes, and reports this"
            + ("" if ended.exit_code == 0 else log))
     expect_two_ranks("long-run", checkout.statistics("lost"))
 

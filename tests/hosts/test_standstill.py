@@ -60,7 +60,7 @@ with ranks.hosts as hosts:
                                          *MODEL)
     ranks.expect(run["mpi"]["credit_stops"] > 0, f"{run['mpi']['credit_stops']} stops for credit")
     ranks.expect(any("rank 0" in line and "other ranks" in line for line in ended.ours),
-                 "and the watchdog has said who was waited for")
+                 "the watchdog has reported the rank for which others waited")
 
     with ranks.start(ranks.part(3, "phold", *OPTIONS)) as launch:
         launch.wait_until_under_way(3)
@@ -72,7 +72,7 @@ with ranks.hosts as hosts:
                      f"a host that dies: exit code {ended.exit_code} after {seconds:.1f} s")
         # Open MPI may print only the host's address.
         ranks.expect(re.search(r"(Peer host:|on node) +n2|connect\(\) to 10\.77\.0\.2:", ended.stderr),
-                     f"the launcher names it: {ended.stderr}")
-        ranks.expect(not launch.pids(), "and no rank is left")
+                     f"the launcher names the host: {ended.stderr}")
+        ranks.expect(not launch.pids(), "no rank is left")
 
 ranks.leave()

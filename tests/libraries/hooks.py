@@ -32,6 +32,6 @@ for engine in "sequential", "conservative", "timewarp":
 
 # --help does not need the library.
 done = programs.run("library_starter", "--fail", "process", "--help")
-programs.expect(done.returncode == 0, "--help starts nothing")
+programs.expect(done.returncode == 0, "--help calls no hooks")
 
 programs.leave()

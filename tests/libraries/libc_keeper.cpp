@@ -156,7 +156,8 @@ class Shelf final : public nw::LogicalProcess {
 
 class LibcKeeper final : public nw::Model {
   public:
-    LibcKeeper() : Model("libc_keeper", "makes libc keep what it allocates, for tests") {}
+    LibcKeeper()
+        : Model("libc_keeper", "calls functions of libc that keep allocated memory, for tests") {}
 
     void on_process_start() override {
         if (what == "plugin-process") load_plugin();

@@ -14,12 +14,13 @@ namespace {
 
 class RandomProgram final : public Model {
   public:
-    RandomProgram() : Model("random_program", "events of nonsense, for tests") {}
+    RandomProgram() : Model("random_program", "random events, for tests") {}
 
     void options(Options& options) override {
-        options.add("shape", seed_, "what all else about the model is drawn from");
+        options.add("shape", seed_,
+                    "the seed from which all other properties of the model are drawn");
         options.add("lps", lps_, "logical processes", from(1));
-        options.add("events", events_, "about so many events in all", from(1));
+        options.add("events", events_, "approximate number of all events", from(1));
         options.add_choice("state", state_, {"containers", "small", "large"}, "kind of state");
         options.add("lookahead", lookahead_,
                     "added to delays to other LPs; with one the model has no end condition",

@@ -120,7 +120,7 @@ class Launch:
         deadline = time.monotonic() + timeout
         while not holds() and self.process.poll() is None:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"nothing to be seen after {timeout} s; said: {self.stderr()}")
+                raise TimeoutError(f"no matching line after {timeout} s; output: {self.stderr()}")
             time.sleep(0.02)
 
     def wait_until_under_way(self, ranks):
@@ -194,7 +194,7 @@ class Ranks(Programs):
         """Checks that a sequential run up to the same end has the digest of the run that wrote
         `stats`, wherever that run stopped. Returns the run's statistics."""
         if not stats.exists():
-            self.expect(False, f"{name}: it wrote no statistics")
+            self.expect(False, f"{name}: the run wrote no statistics")
             self.leave()
         run = json.loads(stats.read_text())
         reference = self.statistics_of(program, *model, "--engine", "sequential",

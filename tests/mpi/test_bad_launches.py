@@ -27,7 +27,7 @@ def script(name, text):
 refused("more ranks than groups", 2, ["4 ranks", "2 groups", "at most 2"],
         ranks.part(4, "phold", "--lps", 2, "--output", "never/out", "--checkpoint", "never/saved",
                    "--stats", "never.json"))
-ranks.expect(not list(ranks.work.glob("never*")), "who is refused leaves no folder and no file")
+ranks.expect(not list(ranks.work.glob("never*")), "a refused run leaves no folder and no file")
 refused("not for several ranks", 2, ["--engine sequential: must be conservative or timewarp"],
         ranks.part(2, "phold", "--engine", "sequential"))
 refused("not for this engine", 2, ["--trace there: needs --engine timewarp"],
@@ -93,9 +93,9 @@ for option, word in [("--help", "Usage"), ("--version", "phold")]:
 # Without a launcher MPI is not started, so an MPI that cannot start does no harm.
 MPI_ENVIRONMENT["OMPI_MCA_pml"] = "there_is_no_such_thing"
 ended = ranks.launch(ranks.part(1, "phold", "--until", 1))
-ranks.expect(ended.exit_code != 0, f"with a launcher a broken MPI shows: {ended.exit_code}")
+ranks.expect(ended.exit_code != 0, f"with a launcher, a broken MPI is an error: {ended.exit_code}")
 plain = subprocess.run([ranks.bin / "phold", "--until", "1", "--quiet"], env=MPI_ENVIRONMENT,
                        capture_output=True, text=True, timeout=60)
-ranks.expect(plain.returncode == 0 and not plain.stderr, "without one it is not touched")
+ranks.expect(plain.returncode == 0 and not plain.stderr, "without a launcher, MPI is not used")
 
 ranks.leave()

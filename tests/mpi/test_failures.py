@@ -31,7 +31,7 @@ ranks.expect(ended.exit_code != 0 and took < SECONDS_TO_END,
 # Launchers break their lines at any place.
 said = re.findall(r"process rank (\d+) .*?on\s+signal 9", ended.stderr, re.DOTALL)
 ranks.expect(said == ["1"], f"a killed rank: the launcher names rank {said}")
-ranks.expect(not launch.pids(), "a killed rank: no other is left")
+ranks.expect(not launch.pids(), "a killed rank: no other rank is left")
 
 # A model breaks a rule: LP 1, on the second of eight ranks with one LP each. Only at the end do all
 # ranks learn that an event is final. Here and below the watchdog is off, because it prints a line
@@ -73,7 +73,7 @@ for options in [["--net-thread", "on"], ["--engine", "conservative"]]:
     ranks.expect(ended.exit_code == 3 and len(ended.ours) == 1
                  and ended.ours[0].startswith("numawarp: rank 1: LP 7 at time 0 in on_start(): ")
                  and ended.seconds < SECONDS_TO_END,
-                 f"amid sending, {options}: exit code {ended.exit_code} after "
+                 f"a failure while sending, {options}: exit code {ended.exit_code} after "
                  f"{ended.seconds:.1f} s: {ended.ours}")
 
 # Messages to a rank with a slow set-up are received nevertheless.
@@ -83,7 +83,7 @@ for engine, what in [("timewarp", "GVT round 1"), ("conservative", "window 0")]:
     waiting = [line for line in ended.ours if line.startswith(f"numawarp: rank 1: {what} is not ")]
     ranks.expect(ended.exit_code == 0 and len(waiting) == 1
                  and waiting[0].endswith(" 0 batches of this rank have not been received"),
-                 f"a rank that is slow to set up, {engine}: exit code {ended.exit_code}: {ended.ours}")
+                 f"a rank with a slow set-up, {engine}: exit code {ended.exit_code}: {ended.ours}")
 
 # A signal to any one rank.
 for engine, stop in [("timewarp", signal.SIGINT), ("timewarp", signal.SIGTERM),

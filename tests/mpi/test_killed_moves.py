@@ -70,7 +70,7 @@ class Moving:
     def expect_as_if_nothing_had_happened(self, name):
         moved = json.loads(self.stats.read_text())["mpi"]["groups_sent"] if self.stats.exists() else 0
         expect(moved > 0 and result(self.stats) == reference and contents(self.output) == tables,
-               f"{name}: {moved} groups moved in what was saved, {reference}, the same table")
+               f"{name}: {moved} groups moved in the saved run, {reference}, the same table")
 
 
 MPIRUN = ["mpirun", *SHARED_CORES, "-np"]
@@ -83,7 +83,7 @@ for whom in ("arrives", "stands still"):
             ended = launch.wait()
         run.let_go()
         expect(struck and ended.exit_code == 128 + signal.SIGKILL and not ended.ours,
-               f"a rank that {whom} amid a move is killed, {time}: exit code {ended.exit_code} {ended.ours}")
+               f"a rank that {whom} during a move is killed, {time}: exit code {ended.exit_code} {ended.ours}")
         restart = ["--restart", run.checkpoint]
     done = ranks.run(MODEL[0], *run.words(*restart)[1:])
     expect(done.returncode == 0, f"a rank that {whom}: exit code {done.returncode} {done.stderr}")

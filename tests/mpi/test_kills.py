@@ -270,9 +270,9 @@ def run_case(seed):
     try:
         for moment, blow in [*blows, (None, None), (None, None)]:
             is_over = is_over or run.resume(moment, blow)
-        expect(is_over, "it is over")
+        expect(is_over, "the run is over")
     except subprocess.TimeoutExpired as error:
-        expect(False, f"nothing after {error.timeout} s, at {gvt(run.checkpoint)}: {shlex.join(map(str, run.words))}: "
+        expect(False, f"no end after {error.timeout} s, at {gvt(run.checkpoint)}: {shlex.join(map(str, run.words))}: "
                       f"{run.launch.stderr()}")
     expect(run.stats.exists() and result(run.stats) == reference,
            f"{reference} after {time.monotonic() - began:.1f} s"

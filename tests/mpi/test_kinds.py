@@ -49,5 +49,5 @@ expect(ended.exit_code == 0 and gvt(saved) > 0, f"two ranks are saved at {gvt(sa
 run = ranks.statistics_over(3, "print_shops", *long, *AHEAD, "--output", parts, "--restart", saved)
 expect((run["digest"], run["measures"]) == reference[:2]
        and {path.name: path.read_bytes() for path in sorted(parts.iterdir())} == reference[3],
-       f"three ranks go on to the same end: digest {run['digest']}")
+       f"three ranks continue to the same end: digest {run['digest']}")
 ranks.leave()

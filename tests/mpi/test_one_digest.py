@@ -36,7 +36,7 @@ def compare(model, options, reference, engine, count, workers):
                 for whose in ("sequential", "ranks")]
         left = sorted(path.name for path in (folder / "ranks").iterdir())
         ranks.expect(same[0] == same[1] and left == ["network.svg", "roads.csv"],
-                     f"{name}: the same roads.csv, and nothing left beside it: {left}")
+                     f"{name}: the same roads.csv, and no other file is left: {left}")
     return run
 
 

@@ -40,7 +40,7 @@ for model, options in LONG.items():
     expect(sent > 0, f"{model}: {sent} groups moved between ranks")
 
 stays = ranks.statistics_over(2, "phold", *LONG["phold"], "--workers", 1, *OFTEN, "--rebind-ranks", "off")
-expect(stays["mpi"]["groups_sent"] == 0, "--rebind-ranks off: none moved")
+expect(stays["mpi"]["groups_sent"] == 0, "--rebind-ranks off: no group moved")
 
 # Pointers that handlers made are valid on the other rank, or the group stays.
 for handlers, program, may_stay in [("plain", "pointers", False), ("astray", "pointers", True),

@@ -85,7 +85,8 @@ for count in (2, "alone"):
         ended = launch.wait()
     run.expect_as_if_nothing_had_happened(f"killed twice, {count}", ended, 2)
     expect(all(re.search(rf"died of SIGKILL; try {i} of 3 continues from virtual time \d", line)
-               for i, line in enumerate(run.tries(), 1)), f"killed twice, {count}: it says where it goes on")
+               for i, line in enumerate(run.tries(), 1)),
+       f"killed twice, {count}: a line names the time from which the run continues")
 
 # A rank is killed before there is a checkpoint.
 run = Retried("early", 1, 2, 600)
@@ -101,7 +102,7 @@ with run.launch as launch:
     run.kill_one(run.kill_one())
     ended = launch.wait()
 expect(ended.exit_code == 128 + signal.SIGKILL and len(run.tries()) == 1,
-       f"no try is left: exit code {ended.exit_code}: {run.tries()}")
+       f"no try remains: exit code {ended.exit_code}: {run.tries()}")
 
 for name, number, code in [("a checkpoint is wanted", signal.SIGUSR1, 0), ("interrupted", signal.SIGINT, 130)]:
     run = Retried(number.name, 3, 2, 0.2)

@@ -49,7 +49,7 @@ refused("--checkpoint on one rank alone", "--checkpoint",
 stats.unlink()
 ended = ranks.launch(part(1, "--restart", checkpoint))
 expect(ended.exit_code == 0 and result(stats) == reference,
-       f"one rank goes on to the end: exit code {ended.exit_code}, {reference['digest']}")
+       f"one rank continues to the end: exit code {ended.exit_code}, {reference['digest']}")
 
 # States that point into libraries: ranks load the libraries at the addresses of a process without a
 # launcher, although MPI loads additional libraries.
@@ -71,5 +71,5 @@ for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
 stats.unlink()
 done = ranks.run("library_objects", *options, "--restart", checkpoint)
 expect(done.returncode == 0 and result(stats) == reference,
-       f"and on to the end without a launcher: {done.returncode} {done.stderr!r}, {reference['digest']}")
+       f"and the run continues to the end without a launcher: {done.returncode} {done.stderr!r}, {reference['digest']}")
 ranks.leave()

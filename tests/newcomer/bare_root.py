@@ -40,7 +40,7 @@ def bare_root(suite, gigabytes, image):
     """The folder of a bare root, without mounts, that is deleted with the context. `suite`:
     bookworm is Debian 12, trixie 13. `image`: None, or see unpacked()."""
     if os.geteuid() != 0:
-        raise Unavailable("a root of its own needs root")
+        raise Unavailable("a separate root file system needs root")
     free = shutil.disk_usage(tempfile.gettempdir()).free / 1e9
     if free < gigabytes:
         raise Unavailable(f"needs {gigabytes} GB in {tempfile.gettempdir()}, which has {free:.1f}")
@@ -76,7 +76,7 @@ def unpacked(image, root):
         copied = subprocess.run(["tar", "-C", root, "--numeric-owner", "-xf", image])
     found = [path for path in (root, *root.iterdir()) if (path / "etc/debian_version").exists()]
     if copied.returncode != 0 or not found:
-        raise Unavailable(f"{image}: no Debian root, nor a tar file of one")
+        raise Unavailable(f"{image}: neither a Debian root nor a tar file of a Debian root")
     return found[0]
 
 
@@ -100,7 +100,7 @@ def mirrors(suite):
     # A mirror of another Debian release contains this release, too.
     base = [row[0] for row in rows if row[0].rstrip("/").endswith("/debian") and row[2] == "main"]
     if not base:
-        raise Unavailable("apt of this machine knows no mirror of Debian")
+        raise Unavailable("apt of this machine has no mirror of Debian")
     first = (base[0], suite, "main")
     return [first, *(row for row in ours if row != first)]
 

@@ -36,7 +36,7 @@ for model, options in MODELS.items():
         programs.expect(run["digest"] == reference["digest"] and said == words,
                         f"{model} {' '.join(map(str, variant))}: {run['digest']}, {len(said)} lines")
     programs.expect(rolled_back > 0, f"{model}: {rolled_back} events were rolled back")
-    programs.expect(forced > 0, f"{model}: {forced} were taken back at once")
+    programs.expect(forced > 0, f"{model}: {forced} were rolled back immediately")
     done = programs.run(model, *options, "--check-model=2000")
     programs.expect(done.returncode == 0 and "BROKEN" not in done.stdout,
                     f"{model}: --check-model is silent: {done.stdout.splitlines()[-1:]}{done.stderr}")

@@ -89,5 +89,5 @@ done = refusals.run("rootsim_queue", "--slow=64", "--lp", 64)
 refusals.expect(done.returncode == 2 and "--slow: there are 64" in done.stderr, f"{done.returncode}: {done.stderr}")
 help_text = refusals.run("rootsim_queue", "--help").stdout
 refusals.expect(all(words in help_text for words in ("At each counter:", "--serving=TIME", "--calm", "--until")),
-                f"--help has the model's options and ours: {help_text[:300]}")
+                f"--help has the options of the model and of numawarp: {help_text[:300]}")
 refusals.leave()

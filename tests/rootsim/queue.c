@@ -35,7 +35,7 @@ static const struct argp_option model_options[] = {
     {"serving", 0, NULL, OPTION_ALIAS, NULL, 1},
     {NULL, 0, NULL, 0, "Of all:", 2},
     {"enough", 'e', "N", 0, "customers at each counter", 2},
-    {"slow", 'w', "LP", OPTION_ARG_OPTIONAL, "a counter that is slow; without LP the first", 2},
+    {"slow", 'w', "LP", OPTION_ARG_OPTIONAL, "the LP of a slow counter; default: the first LP", 2},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {

@@ -23,12 +23,12 @@ code, errors = stop(start(programs, *MODEL, "--workers", 2, "--checkpoint", chec
                     checkpoint)
 shell = restart_hint(errors)
 programs.expect(code == 0 and shell is not None and " -ce 20000 " in shell,
-                f"the model's words are in the line: {errors}")
+                f"the line contains the model's message: {errors}")
 other = programs.run(*MODEL[:-5], "-ce", 25000, "--restart", checkpoint)
 programs.expect(other.returncode == 2 and "the part of the command line that the model reads" in other.stderr,
-                f"others are refused: {other.stderr}")
+                f"other arguments are refused: {other.stderr}")
 done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=programs.work)
-programs.expect((done.returncode, digest()) == (0, reference), f"it ends as without a stop: {done.stderr}")
+programs.expect((done.returncode, digest()) == (0, reference), f"the run ends as without a stop: {done.stderr}")
 
 # A model for version 3 receives the words before the first word that begins with "--".
 for options in ([], ["--engine", "sequential"]):

@@ -33,7 +33,7 @@ class RossModels(Refusals):
             for words in configurations:
                 got = self.outcome(program, *words)
                 self.expect(got == wanted, f"{program} {' '.join(words)}: {got}, wanted {wanted}")
-        self.expect(self.outcome("ross_turns", "--synch=1")[1].endswith(", 0 out of turn"), "events come in turn")
+        self.expect(self.outcome("ross_turns", "--synch=1")[1].endswith(", 0 out of turn"), "events are executed in order")
         self.check_rollbacks()
         self.check_commits()
         self.check_workers()
@@ -58,7 +58,7 @@ class RossModels(Refusals):
                         f"{program}: --check-model is silent: {done.stdout.splitlines()[-1:]}{done.stderr}")
         done = self.run("ross_bank", "--end=20", "--misuse=11", "--check-model=2000")
         self.expect(done.returncode == 3 and "the handler changes `misuse_handled`" in done.stdout,
-                    f"a counter of the program has its name: {done.stdout}")
+                    f"the message names a counter of the program: {done.stdout}")
 
     def outcome(self, program, *words, launcher=(), **environment):
         """Digest and last line of a run to time 100."""

@@ -29,13 +29,13 @@ for program in ("ross_shelves", "ross_turns", "ross_pinger"):
     folder.parent.mkdir(exist_ok=True)
     code, errors = stop(start(programs, programs.bin / program, "--end=16000", "--workers", 2, "--stats", stats,
                               "--checkpoint", folder, "--checkpoint-period", 0.02), folder)
-    programs.expect(code == 0 and restart_hint(errors) is not None, f"{program} is saved, and stops: {code} {errors}")
+    programs.expect(code == 0 and restart_hint(errors) is not None, f"{program} saves the run and stops: {code} {errors}")
     for words, launcher in ((("--workers", "1"), ()), (("--workers", "3", "--rollback", "snapshot"), ()),
                             (("--synch=1",), ()), (("--workers", "1"), RANKS)):
         if program == "ross_pinger" and launcher:
             continue  # it does not gather its sum over ranks
         got = run(program, "--restart", folder, *words, launcher=launcher)
-        programs.expect(got[:3] == wanted, f"{program} goes on {launcher} {words}: {got}, wanted {wanted}")
+        programs.expect(got[:3] == wanted, f"{program} continues {launcher} {words}: {got}, wanted {wanted}")
 
 # On the same number of ranks as before, each LP is on the same rank as before.
 wanted = run("ross_turns", "--placed", "--synch=1")[:3]
@@ -44,11 +44,11 @@ code, errors = stop(start(programs, *RANKS, programs.bin / "ross_turns", "--end=
                           "--checkpoint", folder, "--checkpoint-period", 0.02, env=MPI_ENVIRONMENT,
                           stdout=open(programs.work / "said", "w")),
                     folder, number=signal.SIGUSR1)
-programs.expect(code == 0, f"two ranks are saved, and stop: {code} {errors}")
+programs.expect(code == 0, f"two ranks save the run and stop: {code} {errors}")
 got = run("ross_turns", "--placed", "--restart", folder, launcher=RANKS)
-programs.expect(got[:3] == wanted, f"two ranks go on: {got}, wanted {wanted}")
+programs.expect(got[:3] == wanted, f"two ranks continue: {got}, wanted {wanted}")
 
-programs.expect(" out of turn" not in (programs.work / "said").read_text(), "main() does not go on with a saved run")
+programs.expect(" out of turn" not in (programs.work / "said").read_text(), "main() does not continue a saved run")
 # The printed command line can be executed unchanged, also if the model reads the last words.
 folder = checkpoint / "words"
 code, errors = stop(start(programs, programs.bin / "ross_turns", "--end=16000", "--stats", stats, "--checkpoint", folder,

@@ -96,7 +96,7 @@ static tw_lpid type_of(tw_lpid gid) {
 
 static const tw_optdef options[] = {
     TWOPT_GROUP("Turns"), TWOPT_UINT("workshops", workshops, "number of LPs"),
-    TWOPT_FLAG("placed", is_placed, "each LP is where the mapping has put it, and looks"),
+    TWOPT_FLAG("placed", is_placed, "each LP is on the PE of its mapping, and checks this"),
     TWOPT_UINT("misuse", misuse, "which rule to break"), TWOPT_END()};
 
 int main(int argc, char** argv) {

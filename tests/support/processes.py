@@ -35,7 +35,7 @@ def wait_until_computing(process, engine="timewarp", timeout=PATIENCE_SECONDS):
     deadline = time.monotonic() + timeout
     while process.poll() is None and not is_computing(process.pid, engine):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"process {process.pid} has not computed anything in {timeout} s")
+            raise TimeoutError(f"process {process.pid} has used no CPU time in {timeout} s")
         time.sleep(0.02)
 
 

@@ -99,7 +99,7 @@ class BadModel final : public nw::Model {
         options.add("number", number_, "a number");
         options.add_flag("flag", flag_, "a flag");
         if (const auto name = names.find(kind_); name != names.end())
-            options.add(name->second, text_, "an option that cannot be");
+            options.add(name->second, text_, "an invalid option");
         if (kind_ == "flag-name") options.add_flag("", flag_, "");
         if (kind_ == "choice-default") options.add_choice("day", text_, {"monday", "sunday"}, "");
         if (kind_ == "choice-number")

@@ -98,7 +98,7 @@ HIDDEN = ["mount --bind /dev/null /proc/meminfo",
 for hide in HIDDEN:
     hidden = ["unshare", "--map-root-user", "--mount", "sh", "-c", f'{hide} && exec "$@"', "sh"]
     if subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
-        print("left out: no name space of mounts can be made here")
+        print("left out: no mount namespace can be created here")
         break
     done = subprocess.run([*hidden, programs.bin / "phold", *map(str, SHORT), "--quiet", "--stats", stats],
                           capture_output=True, text=True, cwd=programs.work)

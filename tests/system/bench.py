@@ -34,7 +34,7 @@ def shorter(row):
 programs = Programs()
 all_rows = [shorter(row) for section in rows.SECTIONS.values() for row in section()]
 names = [row.name for row in all_rows]
-programs.expect(len(names) == len(set(names)), "rows have names of their own")
+programs.expect(len(names) == len(set(names)), "rows have different names")
 
 samples = results.Samples(all_rows)
 for row in all_rows:
@@ -42,7 +42,7 @@ for row in all_rows:
         for _ in range(2 if row is all_rows[0] else 1):
             samples.of[row.name, column].append(measure.take(run, programs.bin))
 programs.expect(all(figure > 0 for figures in samples.of.values() for figure in figures),
-                "every column has its figure")
+                "every column has a figure")
 
 print("\n".join(results.lines(samples)))
 facts = {"machine": "some", "compiler": "some", "commit": "some", "date": "2000-01-01", "rounds": 1}

@@ -145,7 +145,7 @@ class Process : public nw::PlainStateProcess<State> {
 
 class BrokenModels final : public nw::Model {
   public:
-    BrokenModels() : Model("broken_models", "each of them breaks one rule, for tests") {}
+    BrokenModels() : Model("broken_models", "each kind of model breaks one rule, for tests") {}
 
     void options(nw::Options& options) override {
         options.add_choice("breach", shared_.breach,
@@ -153,7 +153,7 @@ class BrokenModels final : public nw::Model {
                             "constructor", "clock",   "chrono",       "process-id",  "entropy",
                             "rand",        "address", "payload",      "heap",        "overflow",
                             "other-lp",    "reverse", "not-in-state", "kept-result", "kept-entry"},
-                           "what delays depend on, or what else is wrong");
+                           "the rule that is broken");
     }
     nw::Setup setup() override {
         nw::Setup setup;

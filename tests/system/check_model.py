@@ -60,7 +60,7 @@ for model in MODELS:
 done = programs.run("phold", "--check-model", "--workers", 2, "--until", 1)
 programs.expect(done.returncode == 0 and done.stderr ==
                 "numawarp: --workers 2: has no effect with --check-model, which chooses the value\n",
-                f"an option that does nothing: {done.stderr}")
+                f"an option without effect: {done.stderr}")
 done = programs.run("broken_models", "--check-model=0")
 programs.expect(done.returncode == 2 and "--check-model 0: must be" in done.stderr, done.stderr)
 done = programs.run("phold", "--check-model", "--lps", 0)

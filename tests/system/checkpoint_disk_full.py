@@ -49,14 +49,14 @@ def saving(*more):
 run = saving("--checkpoint", checkpoint)
 errors = run.communicate(timeout=120)[1]
 lines = errors.splitlines()
-expect(run.returncode == 0 and result(stats) == reference, f"it comes to its end: {run.returncode}")
+expect(run.returncode == 0 and result(stats) == reference, f"the run reaches its end: {run.returncode}")
 expect(len(lines) > 0 and all(line.startswith("numawarp: --checkpoint: ")
                               and "No space left on device" in line
                               and line.endswith("no earlier checkpoint is lost") for line in lines),
-       f"{len(lines)} lines say that there is no room: {lines[:1]}")
+       f"{len(lines)} lines report that there is no room: {lines[:1]}")
 first = latest(checkpoint)
-expect(first is not None and first["gvt"] > 0, f"the first one counts: {first and first['gvt']}")
-expect(len(unfinished(checkpoint)) <= 1, "and at most one is left half done")
+expect(first is not None and first["gvt"] > 0, f"the first checkpoint is valid: {first and first['gvt']}")
+expect(len(unfinished(checkpoint)) <= 1, "and at most one checkpoint is unfinished")
 
 # From here on at most one page is free, because a later checkpoint may be smaller than the first
 # one.
@@ -76,12 +76,12 @@ errors = run.communicate(timeout=120)[1]
 last = errors.splitlines()[-1:]
 expect(run.returncode == 4 and "No space left on device" in "".join(last) and "continue with" not in last[0],
        f"SIGTERM: {run.returncode} {last}")
-expect(latest(checkpoint) == first, "the first one still counts")
+expect(latest(checkpoint) == first, "the first checkpoint is still valid")
 
 run = saving("--restart", checkpoint, "--checkpoint", programs.work / "larger")
 errors = run.communicate(timeout=120)[1]
 expect(run.returncode == 0 and len(errors.splitlines()) == 1 and "this run ended" in errors and result(stats) == reference,
-       f"gone on with to a larger disk it comes to the same end: {run.returncode} {errors!r}")
+       f"continued on a larger disk, the run reaches the same end: {run.returncode} {errors!r}")
 
 # If there is no room for one result, the other results are written nevertheless.
 for lost, found in [("trace", "stats"), ("stats", "trace")]:
@@ -93,7 +93,7 @@ for lost, found in [("trace", "stats"), ("stats", "trace")]:
            and "No space left on device" in done.stderr and done.stderr.count("\n") == 1,
            f"no room for --{lost}: {done.returncode} {done.stderr.strip()!r}")
     expect("digest" in done.stdout and json.loads(files[found].read_text())
-           and not files[lost].exists(), f"the report and --{found} are there, and no half file")
+           and not files[lost].exists(), f"the report and --{found} exist, and no incomplete file")
 # The statistics exist only if all tables are written: a reader relies on this.
 folder = disk / "tables"
 folder.mkdir()
@@ -104,7 +104,7 @@ done = programs.run("queues", "--until", 200, "--stats", stats, "--output", fold
 expect(done.returncode == 4 and done.stderr.count("\n") == 1 and "digest" in done.stdout,
        f"no room for a table: {done.returncode} {done.stderr.strip()!r}")
 expect(not stats.exists() and (programs.work / "stations.csv").stat().st_size > 0,
-       "no statistics, and its rows are there")
+       "there are no statistics, but the rows of the table")
 
 subprocess.run(["umount", disk], check=True)
 programs.leave()

@@ -61,6 +61,6 @@ for model, early, late in MODELS:
                f"{name}: an end before {passed} is refused: {code} {errors!r}")
         code, errors = run(model, "--until", late, "--workers", 1, *saved, "--restart", checkpoint)
         expect(code == 0 and (result(stats), contents(output)) == references[late],
-               f"{name} at {passed}: on to {late}: {code} {errors!r}")
+               f"{name} at {passed}: continued to {late}: {code} {errors!r}")
 
 programs.leave()

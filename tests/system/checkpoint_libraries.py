@@ -77,14 +77,14 @@ if unfixed and moves:
     lines = [line for line in errors.splitlines() if "look like pointers to memory outside of the LPs" not in line]
     expect(code == 0 and len(lines) == 2 and "libstdc++" in lines[0]
            and "personality(2): Operation not permitted" in lines[0],
-           f"where addresses cannot be fixed, one line: {code} {lines}")
+           f"if addresses cannot be fixed, one line reports this: {code} {lines}")
     refused("from there", ["libstdc++", "words in LPs point into"], *saving)
     shutil.rmtree(checkpoint)
     done = subprocess.run(list(map(str, [*UNFIXED, programs.bin / "phold", "--until", 5, "--checkpoint",
                                          programs.work / "phold"])), capture_output=True, text=True,
                           timeout=60)
     expect(done.returncode == 0 and done.stdout.count("different addresses in each process") == 1
-           and not done.stderr, "and a notice even if no state points there")
+           and not done.stderr, "and a notice is printed even if no state points to a library")
 else:
     print("skipped: no run without fixed addresses here")
 
@@ -94,7 +94,7 @@ for workers, number, code in [(2, signal.SIGKILL, -9), (1, signal.SIGTERM, 0), (
                               (2, signal.SIGTERM, 0)]:
     ended = stopped(number, *saving, "--workers", workers)
     expect(ended[0] == code, f"{workers} workers, {number.name}: {ended}, saved at {gvt(checkpoint):g}")
-    expect("into the library" not in ended[1], "and nothing is said of libraries")
+    expect("into the library" not in ended[1], "and no notice mentions libraries")
 
 # --- other libraries, or another address ---
 
@@ -119,7 +119,7 @@ def lies_at(*more):
 
 one_more = "libanl.so.1"
 if lies_at(f"LD_PRELOAD={one_more}") == lies_at():
-    print("skipped: a library more moves none here, where large ones are aligned to huge pages")
+    print("skipped: an additional library moves no library here, because large ones are aligned to huge pages")
 else:
     refused("a library more, before the others", ["words in LPs point into the library"], *plain,
             env={**os.environ, "LD_PRELOAD": one_more})
@@ -127,5 +127,5 @@ if resource.getrlimit(resource.RLIMIT_STACK)[1] == resource.RLIM_INFINITY:
     refused("another layout of the address space", ["words in LPs point into", "ulimit -s"],
             "sh", "-c", 'ulimit -s unlimited && exec "$@"', "sh", *plain)
 
-go_on_to_the_end("it goes on after all that", *plain, "--workers", 3)
+go_on_to_the_end("the run continues after these refusals", *plain, "--workers", 3)
 programs.leave()

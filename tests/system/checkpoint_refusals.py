@@ -57,7 +57,7 @@ for option in ["--checkpoint", "--restart"]:
 stopped.send_signal(signal.SIGCONT)
 stopped.terminate()
 errors = stopped.communicate(timeout=60)[1]
-expect(stopped.returncode == 0 and restart_hint(errors), f"and saved: {errors!r}")
+expect(stopped.returncode == 0 and restart_hint(errors), f"and the run is saved: {errors!r}")
 restart = ["--output", output, "--restart", saved]
 
 # --- another run ---
@@ -89,7 +89,7 @@ own_network.write_text(JUNCTION.format("A", 2) + JUNCTION.format("B", 2) + ROUTE
 files = programs.work / "of-own-network"
 own = ["--network", own_network, "--objects", 100, "--until", 1e9, "--quiet"]
 code, errors = stop(start(programs, traffic, *own, "--checkpoint", files, "--checkpoint-period", 0.05), files)
-expect(code == 0, f"a run with a network of its own is saved: {errors}")
+expect(code == 0, f"a run with its own network file is saved: {errors}")
 own_network.write_text(own_network.read_text().replace("lanes = 2", "lanes = 3"))
 code, errors = run(*own, "--restart", files)
 expect(code == 2 and "the content of --network is" in errors and errors.count("\n") == 1,
@@ -187,12 +187,12 @@ elsewhere = programs.work / "elsewhere"
 stats = programs.work / "went-on.json"
 code, errors = run(*MODEL, "--quiet", "--workers", 3, *restart, "--checkpoint", elsewhere,
                    "--checkpoint-period", "0.1", "--stats", stats)
-expect((code, errors) == (0, ""), f"it goes on after all that: {code} {errors!r}")
-expect(files_below(saved) == before, "and leaves the checkpoint that it came from")
-expect(latest(elsewhere) is not None, "with its own elsewhere")
+expect((code, errors) == (0, ""), f"the run continues after these refusals: {code} {errors!r}")
+expect(files_below(saved) == before, "and keeps the checkpoint from which it continued")
+expect(latest(elsewhere) is not None, "with new checkpoints in another folder")
 programs.statistics_of(programs.bin / "traffic", *MODEL, "--engine", "sequential", "--output",
                        programs.work / "reference")
-expect(result(stats) == result(programs.work / "stats.json"), f"to the same end: {result(stats)}")
+expect(result(stats) == result(programs.work / "stats.json"), f"the run reaches the same end: {result(stats)}")
 expect(contents(output) == contents(programs.work / "reference"), "with the same files")
 
 programs.leave()

@@ -52,7 +52,7 @@ for number, code in [(signal.SIGTERM, 0), (signal.SIGUSR1, 0), (signal.SIGHUP, 0
     name = signal.Signals(number).name
     run = start(["bash", "-c", f"exec {shell}"] if shell else command)
     if not wait_for_gvt(run, checkpoint, beyond):
-        expect(False, f"{name}: it is under way: {run.communicate()[1]!r}")
+        expect(False, f"{name}: the run is under way: {run.communicate()[1]!r}")
         programs.leave()
     ended, errors = end(run, number)
     saved = latest(checkpoint)
@@ -61,12 +61,12 @@ for number, code in [(signal.SIGTERM, 0), (signal.SIGUSR1, 0), (signal.SIGHUP, 0
     shell = restart_hint(errors)
     expect(shell is not None and saved["gvt"] > beyond,
            f"{name}: saved at {saved['gvt']}, later than {beyond}")
-    expect(str(saved['gvt']) in errors, f"{name}: the line says so")
+    expect(str(saved['gvt']) in errors, f"{name}: the line contains the virtual time")
     beyond = saved["gvt"]
 
 done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=programs.work)
 expect((done.returncode, done.stderr) == (0, ""), f"its last part ends: {done.returncode} {done.stderr!r}")
-expect(result(stats) == reference, f"as if nobody had stopped it: {result(stats)}")
+expect(result(stats) == reference, f"the result equals that of an uninterrupted run: {result(stats)}")
 expect(contents(output) == contents(reference_output), f"its files: {sorted(contents(output))}")
 
 # A complete run can be restarted, with the same end time.
@@ -77,7 +77,7 @@ for arguments in [[], ["--workers", 1]]:
     expect(done.returncode == 0 and result(stats) == reference
            and contents(output) == contents(reference_output), f"once more {arguments}")
     expect("this run ended at virtual time 12000;" in done.stderr and done.stderr.count("\n") == 1,
-           f"and it says that it is over: {done.stderr!r}")
+           f"and a message reports that the run is over: {done.stderr!r}")
 
 # The other engines, one after the other, continue one run.
 chained = programs.work / "chained"
@@ -119,7 +119,7 @@ with open("/dev/full", "w") as full:
     wait_for_gvt(run, logless)
     run.terminate()
     expect(run.wait(timeout=60) == 0 and latest(logless) is not None,
-           f"SIGTERM where nothing can be said: {run.returncode}")
+           f"SIGTERM without a writable standard error: {run.returncode}")
 
 # A signal at the very beginning: either the run is saved before its first event, or the signal ends
 # the program, before main() handles signals, or during set-up with a line.

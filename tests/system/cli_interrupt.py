@@ -30,10 +30,10 @@ for engine in ["sequential", "conservative", "timewarp"]:
         name = f"{engine}, {signal.Signals(number).name}"
         programs.expect(run.returncode == code, f"{name}: exit code {run.returncode}")
         programs.expect("interrupted by " + signal.Signals(number).name in report,
-                        f"{name}: the report says so")
-        programs.expect(errors == "", f"{name}: nothing on standard error {errors!r}")
+                        f"{name}: the report names the interruption")
+        programs.expect(errors == "", f"{name}: standard error is empty {errors!r}")
         result = json.loads(stats.read_text()) if stats.exists() else {}
-        programs.expect(result.get("end_reason") == "interrupted", f"{name}: statistics say so")
+        programs.expect(result.get("end_reason") == "interrupted", f"{name}: statistics name the interruption")
         programs.expect(result.get("committed_events", 0) > 0, f"{name}: events are committed")
 
 programs.leave()

@@ -17,32 +17,32 @@ expected = programs.statistics_of("phold", "--engine", "sequential", *model)["di
 
 here = programs.statistics_of("phold", *model)["numa"]
 programs.expect(here["nodes"] >= 1 and len(here["topology"]) >= here["nodes"], "there is a topology")
-programs.expect(sum(node["cores"] for node in here["topology"]) >= 1, "it has a core")
+programs.expect(sum(node["cores"] for node in here["topology"]) >= 1, "the topology has a core")
 if len(here["topology"]) == 1:
     programs.expect(here["remote_page_share"] is None and here["pagemigd"]["threads"] == 0,
-                    "on one node nobody asks the kernel, and there is no daemon")
+                    "on one node the kernel is not queried, and there is no daemon")
 
 asked = programs.statistics_of("phold", *model, "--pagemigd", "2@0.01")["numa"]
 programs.expect(asked["pagemigd"]["threads"] == 2 or asked["placement"] is None,
-                "a daemon that is asked for is there, unless the kernel moves no pages")
+                "a requested daemon is started, unless the kernel moves no pages")
 if asked["placement"]:
     programs.expect(asked["pages_shared"] == 0, "no page belongs to two groups")
-    programs.expect(asked["placement"]["state"]["resident_bytes"] > 0, "state is seen")
+    programs.expect(asked["placement"]["state"]["resident_bytes"] > 0, "state pages are counted")
 
 kinds = programs.statistics_of("phold", *model, "--keep-safe-events", "on")["memory"]["by_kind"]
-programs.expect(kinds["state"] > 0 and kinds["history"] > 0, f"memory is told by kind: {kinds}")
+programs.expect(kinds["state"] > 0 and kinds["history"] > 0, f"memory is reported by kind: {kinds}")
 
 # From here on: three nodes, one of them without CPUs.
 os.environ["HWLOC_SYNTHETIC"] = "[numa(memory=16GB)] package:2 [numa(memory=8GB)] core:1 pu:1"
 for memory in ["numa", "libc"]:
     result = programs.statistics_of("phold", *model, "--memory", memory, "--workers", "2")
-    programs.expect(result["digest"] == expected, f"{memory}: the digest is the sequential one")
+    programs.expect(result["digest"] == expected, f"{memory}: the digest is that of the sequential engine")
     numa = result["numa"]
     programs.expect(numa["nodes"] == 2 and len(numa["topology"]) == 3,
                     f"{memory}: three nodes, two of them with CPUs")
     if len(here["topology"]) == 1 and numa["placement"]:
         programs.expect(numa["remote_page_share"] > 0,
-                        f"{memory}: what belongs to nodes that are not there is remote: "
+                        f"{memory}: pages of missing nodes count as remote: "
                         f"{numa['remote_page_share']}")
     # However short the run was, the history contains its end.
     programs.expect([sample["remote_page_share"] for sample in numa["placement_history"]][-1:]
@@ -62,6 +62,6 @@ run.send_signal(signal.SIGINT)
 errors += run.communicate(timeout=60)[1]
 programs.expect(run.returncode == 130, f"SIGUSR2 does not end the run: {run.returncode}")
 programs.expect(errors.startswith("numawarp: placement: ") and errors.count("\n") == 1,
-                f"SIGUSR2 is answered by one line: {errors!r}")
+                f"SIGUSR2 causes one line: {errors!r}")
 
 programs.leave()

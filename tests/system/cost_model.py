@@ -35,7 +35,7 @@ python = python_with("matplotlib")
 folder = CHECKOUT / "jobs/cost_model"
 
 done = run("-c", KNOWN, folder)
-programs.expect(done.returncode == 0, f"known constants are found {done.stderr.strip()}")
+programs.expect(done.returncode == 0, f"the fit finds known constants {done.stderr.strip()}")
 
 for measurements in sorted((CHECKOUT / "docs/results").glob("cost-model-*.json")):
     done = run(folder, "--from", measurements, "--output", programs.work)
@@ -44,7 +44,7 @@ for measurements in sorted((CHECKOUT / "docs/results").glob("cost-model-*.json")
                     f"{measurements.name}: its tables {done.stderr.strip()}")
     figure = (programs.work / "cost-model.svg").read_text()
     programs.expect("A model, not a measurement" in figure,
-                    "the figure says what it is")
+                    "the figure states that it shows a model")
 
 for wrong in ("ours", "ours:1:2", "ours:a:b:c", "ours:1:1:0"):
     done = run(folder, "--network", wrong)

@@ -21,15 +21,15 @@ for engine, options in ENGINES.items():
         programs.expect((number is None) == (name in notice),
                         f"    {name}: {number} ({'in a notice' if name in notice else 'counted'})")
         wanted = None if number is None else number / stats["committed_events"]
-        programs.expect(an_event[name] == wanted, f"        an event: {an_event[name]}")
+        programs.expect(an_event[name] == wanted, f"        per event: {an_event[name]}")
     programs.expect((counted["cpu_ns"] or 0) > 0 or "perf_event_paranoid" in notice,
                     f"    CPU time: {counted['cpu_ns']} ns")
 
     plain = programs.statistics_of(*phold)
-    programs.expect(plain["digest"] == stats["digest"], "    the same digest without it")
+    programs.expect(plain["digest"] == stats["digest"], "    the same digest without the option")
     programs.expect(set(plain["hardware"].pop("an_event").values()) == {None}
                     and set(plain["hardware"].values()) == {None}
                     and not any("--hardware-counters" in text for text in plain["notices"]),
-                    "    and nothing counted, nothing said")
+                    "    without the option nothing is counted or reported")
 
 programs.leave()

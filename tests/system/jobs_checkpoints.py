@@ -45,7 +45,7 @@ def stop(ranks, number, whom, code):
     name = f"{' '.join(ranks)} {number.name} {whom}".strip()
     run = jobs_run(*ranks, *MODEL, "--checkpoint", folder, "--checkpoint-period", "0.1")
     if not wait_for_gvt(run, checkout / folder):
-        expect(False, f"{name}: it is under way: {run.communicate()}")
+        expect(False, f"{name}: the run is under way: {run.communicate()}")
         return
     os.kill(run.pid, number)
     if whom == TO_ALL:
@@ -53,14 +53,14 @@ def stop(ranks, number, whom, code):
     said, errors = run.communicate(timeout=60)
     expect(run.returncode == code and "continue with: " in errors,
            f"{name}: exit code {run.returncode}: {errors.splitlines()[-1:]}")
-    expect(f"output   {folder}/output\n" in said, f"{name}: it says where its tables are")
+    expect(f"output   {folder}/output\n" in said, f"{name}: the output names the folder of its tables")
     expect(not processes_of(run.pid), f"{name}: left over: {processes_of(run.pid)}")
 
     run = jobs_run(*ranks, *MODEL, f"--restart={folder}")
     _, errors = run.communicate(timeout=120)
     tables = contents(checkout / folder / "output")
     expect(run.returncode == 0 and tables["roads.csv"] == reference,
-           f"{name}: gone on with: exit code {run.returncode}: {errors[-200:]}")
+           f"{name}: continued: exit code {run.returncode}: {errors[-200:]}")
 
 
 programs.run(*MODEL, "--output", programs.work / "reference")

@@ -68,7 +68,7 @@ for engine in (["--workers", 2, *AHEAD], ["--engine", "sequential"], ["--engine"
 run = programs.statistics_of("print_shops", *long, "--workers", 2, "--output", folder, "--restart", saved)
 found = run["digest"], run["measures"], {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 expect(found == reference and run["checkpoints"]["restarted_at"] == beyond,
-       f"a run in four pieces, by all engines, is that in one: from {beyond:.0f} digest {run['digest']}")
+       f"a run in four pieces on all engines equals the run in one piece: from {beyond:.0f} digest {run['digest']}")
 
 # Other kinds, with the same number of LPs, program and options.
 refused = programs.work / "refused"
@@ -98,7 +98,7 @@ expect(named and named <= {("Wish", "customer"), ("Delivery", "customer"), ("Ord
 rollbacks = [span["args"] for span in spans if span["name"] == "rollback"]
 expect(rollbacks and all(args["from"] in ("Wish", "Delivery", "Order", "Job", "WakeUp") for args in rollbacks)
        and len({args["lp"] for args in rollbacks}) > 1,
-       f"{len(rollbacks)} rollbacks say of which LP, and from which event on: {rollbacks[:1]}")
+       f"{len(rollbacks)} rollbacks name the LP and the first undone event: {rollbacks[:1]}")
 done = programs.run("print_shops", "--until", 100, "--check-model")
 expect(done.returncode == 0 and "BROKEN" not in done.stdout, f"--check-model is silent: {done.stdout[-200:]}")
 programs.leave()

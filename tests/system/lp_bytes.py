@@ -17,6 +17,6 @@ def resident(lps, engine):
 for engine in (["--engine", "sequential"], ["--engine", "conservative", "--workers", 2], ["--workers", 1],
                ["--workers", 2]):
     each = (resident(MANY, engine) - resident(FEW, engine)) / (MANY - FEW)
-    programs.expect(each <= BYTES_MAX, f"{' '.join(map(str, engine))}: {each:.0f} bytes an LP")
+    programs.expect(each <= BYTES_MAX, f"{' '.join(map(str, engine))}: {each:.0f} bytes per LP")
 
 programs.leave()

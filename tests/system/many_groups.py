@@ -45,14 +45,14 @@ programs.expect(alone["groups"] == GROUPS, f"{alone['groups']} groups")
 # A quiet machine needs some seconds; the limit is higher because other tests may run.
 programs.expect(alone["setup_seconds"] < START_SECONDS_MAX, f"start-up in {alone['setup_seconds']:.2f} s")
 programs.expect(looks >= 5 and 10_000 < mappings < MAPPINGS_MAX,
-                f"at most {mappings} mappings in {looks} looks")
+                f"at most {mappings} mappings in {looks} samples")
 mail = alone["memory"]["by_kind"]["bottom_halves"]
-programs.expect(mail < 64 * MiB, f"{mail / MiB:.1f} MiB of bottom halves where no mail is sent")
+programs.expect(mail < 64 * MiB, f"{mail / MiB:.1f} MiB of bottom halves if no mail is sent")
 
 busy, mappings, looks = watch(0.05)
 mail = busy["memory"]["by_kind"]
 programs.expect(busy["events_crossed"] > 0 and 0 < mail["mail_rings"] < MiB and mail["bottom_halves"] < 64 * MiB,
-                f"where some is, {mail['bottom_halves'] / MiB:.1f} MiB, and {mail['mail_rings'] >> 10} KiB of rings")
+                f"if mail is sent, {mail['bottom_halves'] / MiB:.1f} MiB, and {mail['mail_rings'] >> 10} KiB of rings")
 programs.expect(mappings < MAPPINGS_MAX, f"    and at most {mappings} mappings")
 
 # This took half an hour before each thread cached the address range of its stack.
@@ -65,6 +65,6 @@ subprocess.run(
 seconds = time.monotonic() - began
 moved = json.loads(stats.read_text())
 programs.expect(moved["numa"]["groups_moved"] > GROUPS / 10,
-                f"{moved['numa']['groups_moved']} groups moved, all over in {seconds:.1f} s")
+                f"{moved['numa']['groups_moved']} groups moved, the run ended after {seconds:.1f} s")
 
 programs.leave()

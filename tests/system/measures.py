@@ -59,7 +59,7 @@ for model in MODELS:
         else:
             areas = [part[1] for part in parts]
         programs.expect(math.isclose(areas[0] - areas[1], areas[2], rel_tol=1e-9, abs_tol=1e-9),
-                        f"{model}: {name} is {areas[0]:.6f} less {areas[1]:.6f}, and {areas[2]:.6f}")
+                        f"{model}: {name} is {areas[0]:.6f} minus {areas[1]:.6f}, recorded: {areas[2]:.6f}")
 
 # Quantiles against the exact values, which this model writes: the times at which films are sold
 # out.
@@ -113,7 +113,7 @@ for model in MODELS:
         total = math.fsum(weight * mean for weight, (_, _, mean) in zip(weights, parts))
         wanted = one["mean"] * {"time average": UNTIL - FROM, "count": 1}.get(one["kind"], one["count"])
         programs.expect(math.isclose(total, wanted, rel_tol=1e-9, abs_tol=1e-9),
-                        f"{model}: {name}: the means of its intervals make {total:.6f}, and the whole {wanted:.6f}")
+                        f"{model}: {name}: the means of its intervals give {total:.6f}, the whole time gives {wanted:.6f}")
         if model == "machine_shop":
             continue  # its LPs lag behind: work left over at the end of an interval counts later
         # The counts of the last interval but one, from two runs with different end times.

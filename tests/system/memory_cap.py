@@ -65,7 +65,7 @@ free, short, long = (programs.statistics_of("phold", *options[:-1], until, "--wi
                      ["resident_peak_bytes"] for until, window in ((3, "auto"), (3, 0.1), (30, 0.1)))
 programs.expect(free <= 3 * needed, f"without a cap {free / MiB:.0f} MiB, sequentially {needed / MiB:.0f} MiB")
 programs.expect(long <= 1.5 * short,
-                f"within a window of 0.1 {short / MiB:.0f} MiB, ten times as long {long / MiB:.0f} MiB")
+                f"within a window of 0.1 {short / MiB:.0f} MiB, in a run ten times as long {long / MiB:.0f} MiB")
 # Two events for each LP; at most as many again until the worker notices the bound; and half of one
 # as a reserve for other tests.
 held_most = 2.5 * 2 * 65536
@@ -85,7 +85,7 @@ for engine in (["--rollback", "copy", "--workers", 2],
     for share in (1.1, 1.5):
         run = keeps_promise(phold, options, engine, int(share * needed), digest)
         stops += run["memory"]["memory_stops"]
-programs.expect(stops > 0, f"    and workers were held back {stops} times")
+programs.expect(stops > 0, f"    and memory stopped workers {stops} times")
 keeps_promise(phold, options, ["--engine", "sequential"], int(1.02 * needed), digest)
 keeps_promise(phold, options, ["--engine", "conservative", "--workers", 2], int(1.2 * needed), digest)
 # For checkpoints a run keeps the memory that constructors allocated; saving itself takes no memory.

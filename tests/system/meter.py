@@ -140,11 +140,11 @@ programs.expect([(one.committed, one.groups_moved) for one in periods] == [(6, 0
                 "events and moves of three periods")
 whole, later = together(periods), since_moved(periods)
 programs.expect((whole.committed, whole.sum("accesses"), whole.sum_instructions()) == (21, 90, 200),
-                "the run is the sum of its periods")
+                "the figures of the run are the sums over its periods")
 programs.expect([row[5:] for row in whole.accesses if row.cpu == 0 and row.node == 0]
-                == [(False, 30, 18, 16, 14, 11, 3)], "what is counted for the same is added")
+                == [(False, 30, 18, 16, 14, 11, 3)], "counts with the same label are added")
 programs.expect((later.committed, later.sum("accesses"), later.local_share()) == (7, 40, 0), "after the move")
-programs.expect(since_moved(periods[:2]) is None and since_moved(periods[2:]) is None, "no move, or nothing after")
+programs.expect(since_moved(periods[:2]) is None and since_moved(periods[2:]) is None, "there is no move, or no period after it")
 
 page = page_of(counts, slow, ["a program", "--odd=<1>"], "n2", "xeon")
 for words in ("&lt;1&gt;", "73 %", "by kind of memory", "mail", "estimate"):

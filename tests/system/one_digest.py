@@ -32,11 +32,11 @@ def one_table(model, table, options, variants):
         programs.expect(rows == reference[2], f"{name}: the same {table}.csv")
         if "--check-rollback" in variant:
             programs.expect(run["forced_rollbacks"] > 0,
-                            f"{name}: {run['forced_rollbacks']} events were taken back at once")
+                            f"{name}: {run['forced_rollbacks']} events were rolled back immediately")
         elif variant in ways:
             programs.expect(run["rolled_back_events"] > 0,
                             f"{name}: {run['rolled_back_events']} events were rolled back")
-    programs.expect(rolled_back > 0, f"{model}: {rolled_back} events were rolled back on the way")
+    programs.expect(rolled_back > 0, f"{model}: {rolled_back} events were rolled back")
     return list(csv.DictReader(reference[2].decode().splitlines()))
 
 
@@ -81,9 +81,9 @@ programs.expect(all(cell["connected"] + cell["hand_offs_in"]
                     == cell["completed"] + cell["hand_offs_out"] + cell["in_use"]
                     and cell["portables"] == 25 + cell["moves_in"] - cell["moves_out"]
                     for cell in cells),
-                "pcs: calls and portables that came = that went + that are there, in every cell")
+                "pcs: calls and portables that arrived = those that left + those present, in every cell")
 programs.expect(total("portables") == 25 * len(cells)
                 and total("hand_offs_out") == total("hand_offs_in") + total("dropped"),
-                "pcs: none got lost between two cells")
+                "pcs: no portable is lost between two cells")
 
 programs.leave()

@@ -61,7 +61,7 @@ def expect_same(name, csv_path, hdf5_path):
             and all(len(cells) == len(data[column][1])
                     and all(map(same, cells, data[column][1]))
                     for column, cells in zip(names, columns)))
-    programs.expect(good, f"{name}: {len(columns[0])} rows of {len(names)} columns are alike")
+    programs.expect(good, f"{name}: {len(columns[0])} rows of {len(names)} columns are equal")
     return facts, {column: data[column][0] for column in names}
 
 
@@ -130,7 +130,7 @@ def check_models(ranks):
              "first": "object", "large": "uint64", "mixed": "object", "letter": "object",
              "flag": "int64", "no UTF-8": "object", "blank": "object"}
     programs.expect(said["kinds"][1] == types, f"types of columns: {said['kinds'][1]}")
-    programs.expect(set(said["empty"][1].values()) == {"object"}, "types where there are no rows")
+    programs.expect(set(said["empty"][1].values()) == {"object"}, "types of columns without rows")
 
     check_formats("queues", ["measures", "stations"], ranks, "--until", 50)
     _, types = check_formats("traffic", ["roads"], ranks, "--objects", 140,
@@ -138,7 +138,7 @@ def check_models(ranks):
     programs.expect(types["hour"] == "int64" and types["length_km"] == "float64"
                     and types["mean_speed_km_per_h"] == "float64", "types of traffic's columns")
     programs.expect((programs.work / f"traffic-{ranks}-hdf5/network.svg").exists(),
-                    "traffic draws its picture without CSV too")
+                    "traffic draws its picture even without CSV")
 
 
 def check_facts():
@@ -149,13 +149,13 @@ def check_facts():
     _, facts, _ = hdf5_table(folder / "kinds.h5")
     ran = json.loads(stats.read_text())
     for key in ("model", "seed", "digest", "commit", "version"):
-        programs.expect(facts[key] == ran[key], f"the file says its {key}: {facts[key]}")
+        programs.expect(facts[key] == ran[key], f"the file contains its {key}: {facts[key]}")
     # The line of docs/how-to/output.md.
     line = ('t = h5py.File("kinds.h5")["kinds"]; '
             'd = {c: (t[c].asstr() if t[c].dtype == object else t[c])[:] for c in t.attrs["columns"]}')
     done = subprocess.run([python, "-c", f"import h5py; {line}; print(*d)"], cwd=folder,
                           capture_output=True, text=True)
-    programs.expect(done.stdout.startswith("time integer real "), f"a line reads it: {done.stdout}")
+    programs.expect(done.stdout.startswith("time integer real "), f"a line of Python reads the table: {done.stdout}")
 
 
 def check_r():
@@ -221,7 +221,7 @@ def check_no_room():
                     f"no room: exit code {done.returncode}: {done.stderr.strip()}")
     programs.expect("kinds.csv" in files_in(folder) and "empty.csv" in files_in(folder)
                     and not any(name.endswith(".part") for name in files_in(folder)),
-                    f"no room: CSV stays: {files_in(folder)}")
+                    f"no room: the CSV file is kept: {files_in(folder)}")
 
 
 def stopped(number, folder, *options, until=1e12):
@@ -247,7 +247,7 @@ def check_stops():
     programs.expect(code == 130 and files_in(folder) == ["empty.h5", "kinds.h5"],
                     f"SIGINT: exit code {code}: {files_in(folder)}")
     programs.expect(len(hdf5_table(folder / "kinds.h5")[2]["time"][1]) > 100,
-                    "SIGINT: what is final is in the file")
+                    "SIGINT: the file contains the committed rows")
     code = stopped(signal.SIGKILL, folder)
     programs.expect(code == -signal.SIGKILL and files_in(folder) == ["empty.csv", "kinds.csv"],
                     f"SIGKILL: exit code {code}: {files_in(folder)}")
@@ -258,15 +258,15 @@ def check_restart():
     until = 8_000
     code = stopped(signal.SIGTERM, folder, "--checkpoint", saved, until=until)
     programs.expect(code == 0 and files_in(folder) == ["empty.csv", "kinds.csv"],
-                    f"saved to go on later: exit code {code}: {files_in(folder)}")
+                    f"saved for a later restart: exit code {code}: {files_in(folder)}")
     done = run(1, "table_writer", "--until", until, "--output", folder, "--output-format", "both",
                "--restart", saved)
     run(1, "table_writer", "--until", until, "--output", whole, "--output-format", "both")
     programs.expect(done.returncode == 0 and (folder / "kinds.csv").read_bytes()
                     == (whole / "kinds.csv").read_bytes(),
-                    f"gone on: the CSV of a run in one piece {done.stderr.strip()}")
+                    f"restarted: the CSV equals that of a run in one piece {done.stderr.strip()}")
     programs.expect((folder / "kinds.h5").read_bytes() == (whole / "kinds.h5").read_bytes(),
-                    "gone on: the HDF5 of a run in one piece, to the byte")
+                    "restarted: the HDF5 equals that of a run in one piece, to the byte")
 
 
 def check_death_at_the_end():
@@ -284,11 +284,11 @@ def check_death_at_the_end():
         code = dying.wait(timeout=120)
     programs.expect(code == -signal.SIGPIPE and files_in(folder) == [
         "empty.csv", "empty.h5", "kinds.csv", "kinds.h5"],
-                    f"dead before the statistics: {code}: {files_in(folder)}")
+                    f"killed before the statistics: {code}: {files_in(folder)}")
     done = subprocess.run(again, capture_output=True, text=True, timeout=120)
     programs.expect(done.returncode == 0 and files_in(folder) == ["empty.h5", "kinds.h5"]
                     and (folder / "kinds.h5").read_bytes() == (whole / "kinds.h5").read_bytes(),
-                    f"gone on once more: the HDF5 of a run in one piece {done.stderr.strip()}")
+                    f"restarted once more: the HDF5 equals that of a run in one piece {done.stderr.strip()}")
 
 
 check_models(1)

@@ -31,7 +31,7 @@ for case, answer in zip(cases, answers, strict=True):
     shares = model.at_proximity(model.canonical(case["machine"]["bw"], case["workers"]), case["workers"], case["dwp"])
     if not all(abs(100 * share - percent) < 0.051 for share, percent in zip(shares, answer["percent"], strict=True)):
         programs.expect(False, f"{case['workers']}: {shares}, decided: {answer['percent']}")
-programs.expect(len(answers) == len(cases) > 100, f"{len(cases)} cases have the shares that the engine decides on")
+programs.expect(len(answers) == len(cases) > 100, f"{len(cases)} cases have the shares that the engine chooses")
 
 # --- the model ---
 
@@ -43,7 +43,7 @@ for _ in range(2000):
     drawn = [generator.expovariate(1) for _ in bw]
     best = model.speed(bw, workers, model.canonical(bw, workers))
     faster += model.speed(bw, workers, [one / sum(drawn) for one in drawn]) > best * (1 + 1e-12)
-programs.expect(faster == 0, f"{faster} of 2000 random shares are faster than the canonical ones")
+programs.expect(faster == 0, f"{faster} of 2000 random distributions are faster than the canonical weights")
 two = [[0, 10], [20, 0]]
 expected = {"first touch": 10, "uniform workers": 10, "uniform all": 20, "without canonical tuner": 20, "BWAP": 20,
             "local": 10, "proximity without canonical tuner": 0, "proximity of BWAP": 0}
@@ -60,13 +60,13 @@ done = run("--output", programs.work)
 results = CHECKOUT / "docs/results/paper-bwap-2026-11-23"
 programs.expect(done.returncode == 0 and done.stdout == results.with_suffix(".md").read_text()
                 and (programs.work / "paper-bwap.json").read_text() == results.with_suffix(".json").read_text(),
-                f"the tables in docs/results are these {done.stderr.strip()}")
+                f"the tables equal those in docs/results {done.stderr.strip()}")
 programs.expect("A model, not a measurement" in (programs.work / "paper-bwap.svg").read_text(),
-                "the figure says what it is")
+                "the figure states that it shows a model")
 own = programs.work / "own.json"
 own.write_text(json.dumps({"source": "ours", "bw": [[9, 4, 2], [4, 9, 1], [2, 1, 9]]}))
 done = run("--machine", own, "--output", programs.work / "own")
-programs.expect(done.returncode == 0 and "## own\n\nFrom: ours." in done.stdout, f"a machine of one's own {done.stderr}")
+programs.expect(done.returncode == 0 and "## own\n\nFrom: ours." in done.stdout, f"a machine from the user's file {done.stderr}")
 for wrong in ({"bw": [[0, 1]]}, {"bw": [[0, -1], [1, 0]]}, {"bw": [[0, 0], [1, 0]]}, {"bw": 3}, [], {"other": 1}):
     own.write_text(json.dumps(wrong))
     done = run("--machine", own)

@@ -60,7 +60,7 @@ programs.expect(len(kinds) == 12 + 3 + grid and len(rows) == 2 * len(kinds),
                 f"{len(rows)} runs of {len(kinds)} kinds")
 order = [[row["variant"] for row in rows if row["run"] == run] for run in "12"]
 programs.expect(order[0] != order[1] and {row["run"] for row in rows[:len(kinds)]} == {"1"},
-                "round after round, each in another order")
+                "the runs are in rounds, and each round has another order")
 for workload in ["balanced-120", "balanced-60", "balanced-45", "unbalanced"]:
     digests = {row["digest"] for row in rows if row["workload"] == workload}
     programs.expect(digests == {summary["digests"].get(workload)}, f"{workload}: {digests}")
@@ -74,14 +74,14 @@ for number in (6, 7, 8, 9):
     programs.expect(f"{summary['machine']['cores']} cores on {nodes} NUMA node" in text
                     and ("cannot show a gain from NUMA" in text) == (nodes == 1), "    names its machine")
 programs.expect(all(("cannot show a gain from NUMA" in text) == (nodes == 1) for text in (page, done.stdout)),
-                f"on {nodes} node(s), page and terminal say whether a gain can be shown")
+                f"on {nodes} node(s), page and terminal report whether a gain can be shown")
 cell = summary["figure_9"][str(settings["daemons"][0])][f"{settings['periods'][0]}"]
 programs.expect(0 < cell["min"] <= cell["median"] <= cell["max"] and cell["runs"] == 2,
                 f"a speed-up with its spread: {cell}")
 
 # A complete series has no runs left; with a larger --runs it has.
 done = paper_numa("--resume", series)
-programs.expect(done.returncode == 0 and len(rows_of(series / "runs.csv")) == len(rows), "nothing runs twice")
+programs.expect(done.returncode == 0 and len(rows_of(series / "runs.csv")) == len(rows), "no run is repeated")
 
 # Another digest: forged in a finished series, and from a program that computes wrong results.
 text = (series / "runs.csv").read_text()
@@ -105,7 +105,7 @@ programs.expect(done.returncode == 1 and "FAILED with exit code 4" in done.stder
                 f"a failed run: exit code {done.returncode}, {done.stdout.splitlines()[:1]}")
 done = paper_numa("--resume", gaps)
 programs.expect(done.returncode == 0 and "incomplete" not in done.stdout,
-                f"resumed, it is run again: exit code {done.returncode}")
+                f"resumed, the failed run is repeated: exit code {done.returncode}")
 
 # Refused input.
 plan = json.loads((series / "plan.json").read_text())

@@ -50,7 +50,7 @@ for name in ("rate", "speed_up"):
     programs.expect(0 < value["min"] <= value["median"] <= value["max"] and value["runs"] == 2,
                     f"a {name} with its spread: {value}")
 expect_figures(series, range(2, 10))
-programs.expect("this-machine" in (series / "figure-6.svg").read_text(), "whose caches: in the figure")
+programs.expect("this-machine" in (series / "figure-6.svg").read_text(), "the figure names the machine of the caches")
 
 # Properties that do not depend on the machine: saving states takes instructions, stores and memory.
 counts = summary["counts"]["this-machine"]
@@ -58,18 +58,18 @@ ours = {name: {column: value["median"] for column, value in points["1"].items()}
         for name, points in counts.items()}
 for column in ("instructions", "stores", "loads", "tlb_misses"):
     few, many = ours["sequential"][column], ours["snapshot 1"][column]
-    programs.expect(0 <= few < many, f"{column} an event: sequential {few:.4g}, snapshot 1 {many:.4g}")
+    programs.expect(0 <= few < many, f"{column} per event: sequential {few:.4g}, snapshot 1 {many:.4g}")
 small, huge = (ours[name]["tlb_misses"] for name in ("snapshot 1", "snapshot 1, huge pages"))
-programs.expect(huge < small, f"TLB misses an event: {small:.4g}, with huge pages {huge:.4g}")
+programs.expect(huge < small, f"TLB misses per event: {small:.4g}, with huge pages {huge:.4g}")
 events = {row["counted_events"] for row in rows if row["workload"].startswith("counts")}
-programs.expect(len(events) == 1 and int(events.pop()) > 100, "all counted the same events")
+programs.expect(len(events) == 1 and int(events.pop()) > 100, "all runs have the same number of events")
 missed = ours["snapshot 1"]
 programs.expect(missed["l2_misses"] <= missed["l1_misses"] < missed["loads"] + missed["stores"],
-                f"misses an event: {missed['l1_misses']:.4g}, second level {missed['l2_misses']:.4g}")
+                f"misses per event: {missed['l1_misses']:.4g}, second level {missed['l2_misses']:.4g}")
 
 # The series is complete: no run is repeated.
 done = series_of("--resume", series)
-programs.expect(done.returncode == 0 and rows_of(series / "runs.csv") == rows, "nothing runs twice")
+programs.expect(done.returncode == 0 and rows_of(series / "runs.csv") == rows, "no run is repeated")
 
 # With hardware counters, the runs that measure rates also provide the counts.
 hardware = programs.stand_in(
@@ -81,9 +81,9 @@ programs.expect(done.returncode == 0, f"hardware: exit code {done.returncode} {d
 summary = json.loads((series / "summary.json").read_text())
 reverse = summary["counts"].get("hardware", {}).get("reverse", {}).get("1", {})
 programs.expect(set(reverse) == {"instructions"} and reverse["instructions"]["median"] == 700,
-                f"what the hardware counts an event: {reverse}")
+                f"hardware counts per event: {reverse}")
 programs.expect(not any(row["workload"].startswith("counts") for row in rows_of(series / "runs.csv")),
-                "cachegrind is not needed then")
+                "hardware counters need no cachegrind")
 expect_figures(series, [7])
 
 # Refused input.

@@ -57,7 +57,7 @@ def decide(content):
 
 def answers(content):
     done = decide(content)
-    programs.expect(done.returncode == 0 and done.stderr == "", f"it answers: {done.stderr}")
+    programs.expect(done.returncode == 0 and done.stderr == "", f"the program answers: {done.stderr}")
     return json.loads(done.stdout)
 
 
@@ -73,7 +73,7 @@ for (workers, dwp, percent), case in zip(BWAP, answered["bwap"], strict=True):
     programs.expect(case["percent"] == percent, f"workers {workers}, dwp {dwp}: {case['percent']}")
 
 in_place = answers({"bwap": [{"machine": {"bw": [[4, 1], [1, 4]]}, "workers": [0], "dwp": 0}]})
-programs.expect(in_place["bwap"][0]["percent"] == [80, 20], "a machine may be described in its case")
+programs.expect(in_place["bwap"][0]["percent"] == [80, 20], "a case may contain the description of its machine")
 
 a_case = {"machine": MACHINE, "clusters": clusters(0, 3), "elapsed_s": 1, "migrated_s": 0}
 for content, words in [

@@ -33,7 +33,7 @@ for model, (table, options) in MODELS.items():
         programs.expect(outcome == reference, f"{name}: digest {run['digest']}")
         if "--check-rollback" in variant:
             programs.expect(run["forced_rollbacks"] > 0,
-                            f"{name}: {run['forced_rollbacks']} events were taken back at once")
+                            f"{name}: {run['forced_rollbacks']} events were rolled back immediately")
         else:
             rolled_back += run["rolled_back_events"]
     programs.expect(rolled_back > 0, f"{model}: {rolled_back} events were rolled back")

@@ -93,9 +93,9 @@ for _ in range(4):
         break
     until *= 4  # the machine is faster now than during the short run
 programs.expect(shares == sorted(shares) and len(shares) > 3 and any("| ETA " in line for _, line in run.drawn),
-                f"{len(shares)} lines in {run.seconds:.1f} s, with every number, and the share rises")
+                f"{len(shares)} lines in {run.seconds:.1f} s with all numbers, and the share increases")
 programs.expect(run.status == 0 and run.is_clean() and any("digest" in line for line in run.screen),
-                "nothing of the line is left beside the report")
+                "no part of the line is left in the report")
 
 # --- terminals
 # -------------------------------------------------------------------------------------
@@ -104,19 +104,19 @@ endless = ["phold", "--until", 1e12, "--workers", 2]
 run = Terminal(*endless, columns=30, interrupt_after_lines=5)
 programs.expect(run.drawn and all(len(line) < 30 for _, line in run.drawn),
                 f"a narrow terminal gets a short line: {run.drawn[-1:]}")
-programs.expect(run.status == 130 and run.is_clean(), "nothing is left of an interrupted run's")
+programs.expect(run.status == 130 and run.is_clean(), "no part of the line of an interrupted run is left")
 for options, kind in [(["--quiet"], "xterm"), (["--progress", "off"], "xterm"), ([], "dumb")]:
     run = Terminal(*endless, *options, kind=kind, interrupt_after=2)
     programs.expect(run.status == 130 and not run.drawn and "\x1b" not in run.text,
                     f"no live line with {' '.join(options) or 'TERM=' + kind}")
 run = Terminal("phold", "--until", -1)
-programs.expect(run.status == 2 and "\x1b" not in run.text, "none before the run has begun")
+programs.expect(run.status == 2 and "\x1b" not in run.text, "there is no line before the run has begun")
 
 run = Terminal("no_end", "--goal", 10 ** 12, "--workers", 2, interrupt_after_lines=10)
 lines = run.lines()
 programs.expect(len(lines) > 5 and all(re.fullmatch(
     r"at [\d.e+]+( \| [\d. kMG]+ events/s( \| efficiency \d+ %)?)?", line) for line in lines),
-    f"where no end is known, the lines contain none: {lines}")
+    f"without an end, the lines contain no end: {lines}")
 
 # --- logs
 # ------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ for row in rows(folder, "runs"):
     values.setdefault((row["variant"], row["measure"], row["figure"]), []).append(float(row["value"]))
 ours = programs.statistics_of("bank", "--banks", 5, "--until", 300, "--service-mean", 6, "--seed", 2)
 programs.expect(values["service-mean=6", "wait", "mean"][1] == ours["measures"]["wait"]["mean"],
-                "seed 2 has the mean that the model has by itself")
+                "seed 2 has the same mean as a separate run of the model")
 
 
 def check(name, row, numbers):
@@ -62,7 +62,7 @@ programs.expect((folder / "intervals.svg").stat().st_size > 0, "a plot")
 done = replicate(folder, "--runs", 4)
 again = {file: file.stat().st_mtime_ns for file in (folder / "runs").iterdir()}
 programs.expect(done.returncode == 0 and len(again) == 8 and kept.items() <= again.items(),
-                "a fourth run of each, the others are kept")
+                "a fourth run of each case is added, and the other runs are kept")
 
 shares = programs.work / "shares"
 for index in (1, 2):
@@ -70,7 +70,7 @@ for index in (1, 2):
     programs.expect(done.returncode == 0 and not (shares / "runs.csv").exists(), f"part {index} of 2")
 done = replicate(shares, "--runs", 4)
 programs.expect(done.returncode == 0 and rows(shares, "runs") == rows(folder, "runs"),
-                "two parts are the whole")
+                "two parts together give the result of the whole")
 
 precise = programs.work / "precise"
 done = replicate(precise, "--runs", 2, "--until-precision", 0.2, "--runs-max", 60, model=MODEL[:5])
@@ -82,10 +82,10 @@ nothing = programs.work / "nothing"
 done = replicate(nothing, "--runs", 2, model=["bank", "--banks", 1, "--until", 1e-9])
 programs.expect(done.returncode == 0 and "nothing recorded  all: wait, in 2 of 2 runs" in done.stdout
                 and all(row["measure"] != "wait" for row in rows(nothing, "intervals")),
-                f"a measure of which nothing was recorded is named {done.stdout[-300:]} {done.stderr[-200:]}")
+                f"a measure without records is named {done.stdout[-300:]} {done.stderr[-200:]}")
 done = replicate(precise, "--runs", 2, "--until-precision", 1e-9, "--runs-max", 2, model=MODEL[:5])
 programs.expect(done.returncode == 0 and "less precise than --until-precision" in done.stdout,
-                "a precision that is not reached is told, and no failure")
+                "a precision that is not reached is reported, and is not a failure")
 
 for options, fragment in [
         (["--runs", 1], "--runs: '1'; allowed:"), (["--vary", "x"], "allowed: OPTION=VALUE"),

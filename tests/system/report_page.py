@@ -101,13 +101,13 @@ def check_page(name, files, runs):
     text = (programs.work / f"{name}.html").read_text()
     seen = outline(text)
     missing = [part for part in PARTS if seen.headings.count(part) != runs]
-    programs.expect(not missing, f"{name}: all parts are there for each run: {missing}")
+    programs.expect(not missing, f"{name}: the page has all parts for each run: {missing}")
     programs.expect(not seen.open and not seen.wrong,
-                    f"{name}: well formed, nothing to fetch or run: {seen.open[:3]} {seen.wrong[:3]}")
+                    f"{name}: the page is well formed, and fetches and runs nothing: {seen.open[:3]} {seen.wrong[:3]}")
     crowded = [found for chart in seen.charts if (found := crowded_texts(chart))]
-    programs.expect(not crowded, f"{name}: in {len(seen.charts)} charts every text can be read {crowded[:2]}")
+    programs.expect(not crowded, f"{name}: in {len(seen.charts)} charts all texts are readable {crowded[:2]}")
     fetched = re.findall(r"https?:|url\(|@import|\bsrc=", text)
-    programs.expect(not fetched, f"{name}: no address in it: {fetched}")
+    programs.expect(not fetched, f"{name}: the page contains no address: {fetched}")
     return text
 
 
@@ -127,11 +127,11 @@ for name, stats in [("sequential", sequential), ("timewarp", timewarp), ("hot", 
     programs.expect(
         all(last[key] == stats[key] for key in ["gvt", "committed_events", "executed_events",
                                                 "rolled_back_events", "gvt_rounds"])
-        and last["seconds"] == stats["wall_seconds"], f"{name}: the history ends where the run does")
+        and last["seconds"] == stats["wall_seconds"], f"{name}: the history ends at the end of the run")
     rising = ["seconds", "gvt", "committed_events", "executed_events", "rolled_back_events",
               "gvt_rounds"]
     programs.expect(all(a[key] <= b[key] for a, b in zip(history, history[1:]) for key in rising),
-                    f"{name}: totals never fall")
+                    f"{name}: totals never decrease")
     programs.expect(all(s["committed_events"] + s["rolled_back_events"] <= s["executed_events"]
                         for s in history), f"{name}: committed ≤ executed − rolled back")
     lengths = stats["rollback_lengths"]
@@ -139,7 +139,7 @@ for name, stats in [("sequential", sequential), ("timewarp", timewarp), ("hot", 
                     f"{name}: every rollback has a length")
     most = sum(row["rollbacks"] * row["events_max"] for row in lengths)
     programs.expect(stats["rolled_back_events"] <= most <= 2 * stats["rolled_back_events"],
-                    f"{name}: lengths add up to what was undone")
+                    f"{name}: lengths add up to the number of undone events")
     spots = stats["most_rolled_back_lps"]
     counts = [spot["rolled_back_events"] for spot in spots]
     programs.expect(len(spots) <= 16 and counts == sorted(counts, reverse=True)
@@ -160,7 +160,7 @@ if mpirun:
     programs.expect([len(row) for row in cells] == [2, 2] and cells[0][0] == cells[1][1] == 0
                     and cells[0][1] > 0
                     and sum(map(sum, cells)) == ranks["mpi"]["events_sent"],
-                    f"who sent to whom adds up: {cells}")
+                    f"the table of communication adds up: {cells}")
     check_page("ranks", ["ranks.json"], 1)
 
 # --- pages
@@ -176,27 +176,27 @@ costs = {f"{row['kind']} {row['event']}": row["mean_ns"] * (row["committed_event
          for row in shops["event_types"] if row["mean_ns"]}
 places = [text.index(f"<td>{name}</td>") for name in sorted(costs, key=costs.get, reverse=True)]
 programs.expect(len(places) > 3 and places == sorted(places) and "<td>dispatcher</td><td>3</td><td>copy</td>" in text,
-                "events are there by what they cost, the dearest first, and kinds with their rollback")
+                "events are sorted by cost, the most expensive first, and kinds have their rollback method")
 programs.expect(f">{shops['most_rolled_back_lps'][0]['name']} (worker" in text, "LPs have the names of their kinds")
 programs.expect("The model has no measures" in (programs.work / "timewarp.html").read_text()
                 and "neither has kinds" in (programs.work / "timewarp.html").read_text(),
-                "a model without measures and kinds is said to have none")
+                "the page reports that a model has no measures and no kinds")
 programs.expect("No rollbacks." in (programs.work / "sequential.html").read_text(),
-                "a sequential run is said to have no rollbacks")
+                "the page reports that a sequential run has no rollbacks")
 text = check_page("compared", ["sequential.json", "conservative.json", "timewarp.json", "hot.json"], 4)
 programs.expect("differ in hot-spot" in text and "DIGESTS" not in text,
-                "runs with another model option are not held against each other")
+                "runs with different model options are not compared")
 text = check_page("agreed", ["sequential.json", "timewarp.json"], 2)
-programs.expect("All digests are equal" in text, "equal digests are said to be equal")
+programs.expect("All digests are equal" in text, "the page reports that equal digests are equal")
 programs.expect("was fastest" in text and "the speed of the sequential engine" in text,
-                "the comparison says who was fastest, and what the workers gained")
+                "the comparison names the fastest run and the speedup of the workers")
 
 forged = {**timewarp, "digest": "0" * 32, "model": timewarp["model"]}
 (programs.work / "forged.json").write_text(json.dumps(forged))
 text = check_page("mismatch", ["sequential.json", "timewarp.json", "forged.json"], 3)
-programs.expect("DIGESTS DIFFER" in text and "0" * 32 in text, "digests that differ are shown loudly")
+programs.expect("DIGESTS DIFFER" in text and "0" * 32 in text, "digests that differ are shown prominently")
 programs.expect(report("hot.json").stdout == "report.html\n"
-                and (programs.work / "report.html").exists(), "the page has a name by itself")
+                and (programs.work / "report.html").exists(), "the page has a default name")
 
 
 def page_with(**changes):
@@ -242,12 +242,12 @@ of_pieces = load.Run("pieces", {**timewarp, "checkpoints": {"restarted_at": 100.
 programs.expect(of_pieces.began_seconds == 50
                 and of_pieces.count_here("executed_events") == timewarp["executed_events"]
                 and "in 3 pieces, restarted after 25 s, 50 s" in page.page_of([of_pieces]).replace("\u202f", " "),
-                "a run in several pieces says when they began, and what is of the last")
+                "the page of a run in several pieces has their begins, and marks figures of the last piece")
 programs.expect(f"undid {timewarp['rolled_back_events']:,} of {timewarp['executed_events']:,} executed events"
                 in text.replace("\u202f", ",").replace("\xa0", ",") and "since the restart" in text,
-                "the lengths of its rollbacks are of what was done since")
+                "the lengths of its rollbacks are of the last piece")
 programs.expect("continued from a checkpoint at virtual time 100; 3 checkpoints" in text
-                and "after 50 s." in text, "a run that was restarted says so")
+                and "after 50 s." in text, "the page of a restarted run reports the restart")
 
 for lacking in timewarp:
     stats = {key: value for key, value in timewarp.items() if key != lacking}
@@ -259,14 +259,14 @@ former = load.Run("former", load.as_today({
 programs.expect(former.restarted and former.number("saved_states") == 7
                 and former.option("state-saving-interval") == "4"
                 and former.number("memory.saved_states_bytes_peak") == 9,
-                "a file of the first format is read under the names of today")
+                "a file of the first format is read with the present names")
 for odd in [None, 5, -1, 10 ** 400, 1e308, float("nan"), "<b>", [], [None], [[1]], [{"seconds": 0}], {},
             {"by_kind": 3}]:
     for key in timewarp:
         seen = outline(page_with(**{key: odd}))
         if seen.wrong or seen.open:
             programs.expect(False, f"{key}={odd!r}: {seen.wrong[:3]} {seen.open[:3]}")
-programs.expect(True, "files that lack any part, or have nonsense in it, make a page all the same")
+programs.expect(True, "files with missing or invalid parts still give a page")
 programs.expect("<script>alert" not in page_with(model="<script>alert(1)</script>"),
                 "names from a file cannot become markup")
 
@@ -299,12 +299,12 @@ def advised(**changes):
     return advice.advise(load.Run("toy", {**calm, **changes}))
 
 
-programs.expect(advised() == [], "no advice where all is well")
-programs.expect(advised(engine="sequential", idle_turns=10 ** 9) == [], "none for a sequential run")
+programs.expect(advised() == [], "no advice for a run without problems")
+programs.expect(advised(engine="sequential", idle_turns=10 ** 9) == [], "no advice for a sequential run")
 programs.expect(advised(engine="conservative", workers_detail=robbed) == [],
-                "none for workers that wait for each other in barriers")
+                "no advice for workers that wait for each other in barriers")
 programs.expect(advised(rolled_back_events=10_000_000, rollbacks=2_000_000, lps=8, most_rolled_back_lps=spots)
-                == [], "none for a few LPs where there are only a few")
+                == [], "no advice about a few LPs if the model has only a few")
 expected = [
     ("3 workers", ["--workers 2"], {"workers": 3}),
     ("a core for 32 % of the time", ["--workers"], {"workers_detail": robbed}),
@@ -341,7 +341,7 @@ expected = [
     ("a rank is too slow", ["--net-thread on"], {"mpi": {"credit_stops": 80_000}}),
 ]
 options = load.engine_options()
-programs.expect({"engine", "window", "pagemigd", "net-thread"} <= options, "the engine's options are known")
+programs.expect({"engine", "window", "pagemigd", "net-thread"} <= options, "the options of the engine are found")
 for said, tried, changes in expected:
     pieces = advised(**changes)
     fits = [piece for piece in pieces if said in piece.finding
@@ -350,7 +350,7 @@ for said, tried, changes in expected:
     for piece in pieces:
         named = set(re.findall(r"--([a-z-]+)", piece.try_this))
         programs.expect(named <= options and re.search(r"\d", piece.finding) is not None,
-                        f"it has a number, and its options exist: {sorted(named)}")
+                        f"the advice has a number, and its options exist: {sorted(named)}")
 
 # --- bad input
 # -------------------------------------------------------------------------------------
@@ -374,7 +374,7 @@ for arguments in [[], ["absent.json"], ["text.json"], ["list.json"], ["other.jso
 
 browser = shutil.which("chromium")
 if not browser:
-    print("skipped  no chromium here: nobody has looked at the page")
+    print("skipped  no chromium here: the page is not displayed")
 if programs.failures or not browser:
     programs.leave()
 for name, options, page_colour, bar_colour in [
@@ -389,6 +389,6 @@ for name, options, page_colour, bar_colour in [
         capture_output=True, timeout=120)
     seen = colours_of(picture) if shown.returncode == 0 and picture.exists() else Counter()
     programs.expect(seen[page_colour] > 10_000 and seen[bar_colour] > 500 and len(seen) > 50,
-                    f"Chromium shows the page in {name} colours, with bars: {seen.most_common(4)}")
+                    f"Chromium shows the page in {name} colors, with bars: {seen.most_common(4)}")
 
 programs.leave()

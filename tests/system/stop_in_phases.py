@@ -32,7 +32,7 @@ for engine in ["sequential", "conservative", "timewarp"]:
         if phase == "destructor":
             programs.expect(run.returncode == 0 and errors == "", f"{name}: exit code {run.returncode} {errors!r}")
             programs.expect("digest" in report and json.loads(stats.read_text())["committed_events"] == 6000,
-                            f"{name}: results are whole")
+                            f"{name}: results are complete")
         else:
             programs.expect(run.returncode == 143, f"{name}: exit code {run.returncode}")
             programs.expect(WORDS[phase] in errors and len(errors.splitlines()) == 1, f"{name}: {errors!r}")

@@ -44,7 +44,7 @@ def check_texts():
         programs.expect(starts and all(
             all(word in start for word in ("--mpi=", "--kill-on-bad-exit", "--cpu-bind=",
                                            "--mem-bind=", "--cpus-per-task="))
-            for start in starts), f"{script.name}: srun binds, and ends all ranks with one")
+            for start in starts), f"{script.name}: srun binds ranks, and ends all ranks if one ends")
 
 
 def check_print():
@@ -57,7 +57,7 @@ def check_print():
                                      "--until 3\n"),
             f"{script.stem} --print: {done.stdout.splitlines()[-1:]} {done.stderr.strip()}")
     done = jobs_run("node", "--print", path=nothing)
-    programs.expect(done.stdout.endswith(" jobs/slurm/node.sbatch\n"), "without a model: the script's")
+    programs.expect(done.stdout.endswith(" jobs/slurm/node.sbatch\n"), "without a model the script's model is used")
     done = jobs_run("node", path=nothing)
     programs.expect(done.returncode == 4 and "no sbatch" in done.stderr
                     and len(done.stderr.splitlines()) == 1, f"no sbatch: {done.stderr.strip()}")
@@ -119,18 +119,18 @@ def check_program_of_long_run():
     build("one", "third")
     said = job("one", 1).stdout
     programs.expect("second --output" in said and "--restart results/italy/checkpoint" in said,
-                    f"a checkpoint: the second build goes on: {said}")
+                    f"a checkpoint: the second build continues: {said}")
     build("other", "other")
     done = job("other", 2)
     programs.expect(len(done.stderr.splitlines()) == 1 and "is a run of one, not of other" in done.stderr,
                     f"another model: {done.stderr}")
     stats = folder / "results/italy/stats.json"
     stats.write_text('{"end_reason": "until"}')
-    programs.expect("already finished" in job("one", 0).stdout, "it is over")
-    programs.expect("is a run of one" in job("other", 2).stderr, "another model, when it is over")
+    programs.expect("already finished" in job("one", 0).stdout, "the run is over")
+    programs.expect("is a run of one" in job("other", 2).stderr, "another model after the end of the run")
     stats.unlink()
     latest.unlink()
-    programs.expect("other --output" in job("other", 1).stdout, "another model, no checkpoint: it runs")
+    programs.expect("other --output" in job("other", 1).stdout, "another model without a checkpoint is run")
 
 
 def check_bad_values():

@@ -48,7 +48,7 @@ class TableWriter final : public nw::Model {
     TableWriter() : Model("table_writer", "writes tables, for tests") {}
 
     void options(nw::Options& options) override {
-        options.add("last-column", last_column_, "what the last column is called");
+        options.add("last-column", last_column_, "the name of the last column");
     }
 
     nw::Setup setup() override {

@@ -105,13 +105,13 @@ in_call = call / (call + next_call)
 check("all move: busy lines", in_call, [busy_line_share(run) for run in runs])
 check("all move: channels in use", in_call * portables,
       [statistics.mean(run["in_use_mean"]) for run in runs])
-check("all move: hand-offs of a call", call / move,
+check("all move: hand-offs per call", call / move,
       [total(run, "hand_offs_in") / total(run, "connected") for run in runs])
 check("all move: s of a call", call, [call_mean(run) for run in runs])
 # n portables distributed over m cells: the variance of a cell's number is n/m (1 - 1/m).
 check("all move: variance of portables in a cell over their mean", 1,
       [statistics.variance(run["portables"]) / portables for run in runs])
 programs.expect(all(total(run, "blocked", "dropped") == 0 for run in runs),
-                "all move: with a channel for each, no call is blocked or dropped")
+                "all move: with one channel per portable, no call is blocked or dropped")
 
 programs.leave()

@@ -80,7 +80,7 @@ class Trace:
         events = data["traceEvents"]
         wrong = [(words, event) for event in events if (words := wrong_with(event))]
         programs.expect(not wrong and data["displayTimeUnit"] in ("ms", "ns"),
-                        f"{name}: {len(events)} events as the format wants them {wrong[:2]}")
+                        f"{name}: {len(events)} events have the required format {wrong[:2]}")
         self.spans = [event for event in events if event["ph"] == "X"]
         self.counters = [event for event in events if event["ph"] == "C"]
         self.names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events
@@ -140,7 +140,7 @@ def last_piece(folder, *options):
     counts = {name: (sum(s["args"].get("events", s["args"].get("rounds")) for s in spans if s["name"] == name),
                      stats[counter]) for name, counter in wanted.items()}
     programs.expect(all(found == right for found, right in counts.values()),
-                    f"{folder}: spans are those of the whole run, each once: {counts}")
+                    f"{folder}: the spans of the whole run exist once each: {counts}")
     return trace, stats
 
 
@@ -152,7 +152,7 @@ if mpirun:
     piece("pieces", *RANKS, *PHOLD, *ENDLESS, "--workers", 1, "--net-thread", "on", "--restart", "pieces",
           number=signal.SIGUSR1)
 programs.expect((programs.work / "pieces.trace").exists() == bool(mpirun),
-                "who is killed has written none")
+                "a killed run has written no trace")
 trace, stats = last_piece("pieces", "--workers", 2)
 begins = [1e6 * piece["seconds"] for piece in stats["checkpoints"]["pieces"]]
 for number, (begin, end) in enumerate(zip(begins, [*begins[1:], 1e6 * stats["wall_seconds"]])):
@@ -161,21 +161,21 @@ for number, (begin, end) in enumerate(zip(begins, [*begins[1:], 1e6 * stats["wal
 threads = {(rank, f"worker {w}") for rank, workers in ((1, 3), (2, 1 if mpirun else 0)) for w in range(workers)}
 threads |= {(1, "GVT rounds")} | ({(2, "GVT rounds"), (1, "network"), (2, "network")} if mpirun else set())
 found = sorted((pid, name) for (pid, _), name in trace.names.items())
-programs.expect(found == sorted(threads), f"and of the threads that are there no more: {found}")
+programs.expect(found == sorted(threads), f"and spans of threads that no longer exist: {found}")
 gvts = sorted((counter["ts"], counter["args"]["virtual time"]) for counter in trace.counters
               if counter["name"] == "GVT")
 programs.expect([value for _, value in gvts] == sorted(value for _, value in gvts)
-                and gvts[0][0] < begins[1] < gvts[-1][0], "counters tell of all pieces")
+                and gvts[0][0] < begins[1] < gvts[-1][0], "counters cover all pieces")
 
 piece("untraced", *PHOLD, "--until", 1e9, number=signal.SIGTERM)
 before_us = round(1e6 * latest(programs.work / "untraced")["wall_seconds"], 3)  # unit of the trace
 trace, stats, _ = traced("gone on", *PHOLD[1:-1], "--restart", programs.work / "untraced",
                          "--until", further_than("untraced"))
 programs.expect(before_us <= min(span["ts"] for span in trace.spans),
-                "spans of a run that goes on stand behind the time before")
+                "spans of a continued run begin after the time of the earlier pieces")
 notice = "--trace: the run was saved without a trace, so the trace begins at "
 programs.expect(any(text.startswith(notice) for text in stats["notices"]),
-                f"where there are none of that, this is said: {stats['notices']}")
+                f"a notice reports that the trace begins at the restart: {stats['notices']}")
 
 # --- one rank, with rebinding
 # ----------------------------------------------------------------------
@@ -189,16 +189,16 @@ programs.expect(sums["execute", "events"] == stats["executed_events"],
                 "every executed event is in an execute span")
 programs.expect(sums["rollback", "events"] == stats["rolled_back_events"] > 0,
                 "every event that was undone is in a rollback span")
-programs.expect(sums["GVT round", "rounds"] == stats["gvt_rounds"], "every GVT round is there")
+programs.expect(sums["GVT round", "rounds"] == stats["gvt_rounds"], "every GVT round has a span")
 programs.expect(3 * (stats["gvt_rounds"] - 1) <= sums["GVT cut", "cuts"] <= 3 * stats["gvt_rounds"] + 3,
-                "and every worker's cut of it")
+                "every worker's cut of each round has a span")
 programs.expect(sums["handover", "groups"] == sums["takeover", "groups"] == stats["numa"]["groups_moved"] > 0,
                 "every group that moved is handed over once and taken over once")
-programs.expect(sums["idle", "turns"] > 0 and sums["commit", "turns"] > 0, "there is idling and commit")
+programs.expect(sums["idle", "turns"] > 0 and sums["commit", "turns"] > 0, "there are spans of idling and of commits")
 
 wall = stats["wall_seconds"] * 1e6
 programs.expect(all(span["ts"] + span["dur"] <= wall + 1e6 for span in trace.spans),
-                "spans lie within the run")
+                "all spans are within the run")
 
 # Workers continue to execute during a round: no worker waits in it.
 rounds = [s for s in trace.spans if s["name"] == "GVT round"]
@@ -215,22 +215,22 @@ SPANS_MAX = 1 << 18
 # Every event is rolled back once: this creates enough spans on any machine.
 trace, stats, file = traced("long", "--lps", 1024, "--until", 800, "--workers", 2, "--check-rollback", 1)
 gaps = {(s["pid"], s["tid"]): s for s in trace.spans if s["name"] == "left out"}
-programs.expect(gaps != {}, "a busy run has more spans than a track holds, and the gap is a span")
+programs.expect(gaps != {}, "a busy run has more spans than a track can contain, and the gap is a span")
 for thread, gap in gaps.items():
     mine = [s for s in trace.spans if (s["pid"], s["tid"]) == thread and s["name"] != "left out"]
     after = [s["ts"] + s["dur"] for s in mine if s["ts"] >= gap["ts"] + gap["dur"]]
     programs.expect(len(mine) == SPANS_MAX and len(after) >= SPANS_MAX / 2 - 8
                     and max(after) > 0.95 * stats["wall_seconds"] * 1e6,
-                    f"{trace.names[thread]}: as many as it holds, the last half from the run's end")
+                    f"{trace.names[thread]}: the track is full, and its last half is from the end of the run")
 notice = f"{sum(gap['args']['spans'] for gap in gaps.values())} spans of "
 programs.expect(any(text.startswith("--trace: " + notice) for text in stats["notices"]),
-                f"the run says how many are left out: {stats['notices']}")
+                f"the run reports the number of omitted spans: {stats['notices']}")
 programs.expect(file.stat().st_size < 120e6, f"the file is bounded: {file.stat().st_size >> 20} MiB")
 course = [c["ts"] for c in trace.counters if c["name"] == "committed events a second"]
 # A sample every 0.1 s, and one at the end.
 programs.expect(len(course) > min(5, stats["wall_seconds"] / 0.2)
                 and max(course) > 0.5 * stats["wall_seconds"] * 1e6,
-                f"{len(course)} samples of counters tell of the whole run")
+                f"{len(course)} samples of counters cover the whole run")
 
 # --- the network
 # -----------------------------------------------------------------------------------
@@ -252,6 +252,6 @@ for name, options in [("two ranks", []), ("two ranks, net thread", ["--net-threa
                     f"{name}: every batch is sent in one span and received in another")
     senders = {trace.names[s["pid"], s["tid"]] for s in trace.spans if s["name"] in ("send", "receive")}
     programs.expect(senders == {"network"} if options else senders <= {"worker 0", "worker 1"},
-                    f"{name}: they stand with the threads that did it: {sorted(senders)}")
+                    f"{name}: the spans are on the tracks of the sending and receiving threads: {sorted(senders)}")
 
 programs.leave()

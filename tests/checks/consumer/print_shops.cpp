@@ -105,7 +105,8 @@ struct PrintShops final : nw::Model {
     PrintShops() : nw::Model("print_shops", "customers, dispatchers and shops with printers") {}
     void options(nw::Options& options) override {
         options.add("customers", p.customers, "customers", nw::from(1));
-        options.add("dispatchers", p.dispatchers, "who give orders to shops", nw::from(1));
+        options.add("dispatchers", p.dispatchers, "number of dispatchers that give orders to shops",
+                    nw::from(1));
         options.add("shops", p.shops, "print shops", nw::from(1));
         options.add("order-mean", p.order_mean, "mean time between two orders", nw::above(0));
     }

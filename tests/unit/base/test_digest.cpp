@@ -37,7 +37,7 @@ Digest by_library(const Digest& before, VirtualTime time, EventType type,
 
 }  // namespace
 
-TEST_CASE("Digest: for payloads of every size it is the library's XXH3-128") {
+TEST_CASE("Digest: equals the library's XXH3-128 for payloads of every size") {
     for (const std::uint64_t seed : test::test_seeds(3)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         test::Dice dice(seed);

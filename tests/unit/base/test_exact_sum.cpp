@@ -17,7 +17,7 @@ double sum_of(const std::vector<double>& values) {
     return sum.value();
 }
 
-TEST_CASE("ExactSum: nothing is lost beside large numbers, and nothing is left of what goes") {
+TEST_CASE("ExactSum: large terms that cancel leave the small terms unchanged") {
     CHECK(sum_of({}) == 0);
     CHECK(sum_of({1e300, 1, -1e300}) == 1);
     CHECK(sum_of({1, 0x1p-60, -1}) == 0x1p-60);
@@ -27,14 +27,14 @@ TEST_CASE("ExactSum: nothing is lost beside large numbers, and nothing is left o
     CHECK(sum_of({most, most, -most}) == most);
 }
 
-TEST_CASE("ExactSum: it is rounded to the nearest, and to even where there are two") {
+TEST_CASE("ExactSum: the value is rounded to the nearest number and ties to the even one") {
     CHECK(sum_of({1, 0x1p-53}) == 1);
     CHECK(sum_of({1, 0x1p-53, 0x1p-200}) == 1 + 0x1p-52);
     CHECK(sum_of({1 + 0x1p-52, 0x1p-53}) == 1 + 0x1p-51);
     CHECK(sum_of({-1, -0x1p-53, -0x1p-200}) == -1 - 0x1p-52);
 }
 
-TEST_CASE("ExactSum: a product is added as it is") {
+TEST_CASE("ExactSum: a product is added without rounding") {
     ExactSum sum;
     const double value = 1 + 0x1p-30;
     sum.add_product(value, value);
@@ -43,7 +43,7 @@ TEST_CASE("ExactSum: a product is added as it is") {
     CHECK(sum.value() == 0x1p-60);
 }
 
-TEST_CASE("ExactSum: the order and the parts do not matter") {
+TEST_CASE("ExactSum: the order and the grouping of terms do not change the sum") {
     std::mt19937_64 random(15);
     std::vector<double> values;
     for (int i = 0; i < 3000; ++i) {

@@ -20,7 +20,7 @@ namespace {
 
 namespace math = nw::math;
 
-static_assert(LDBL_MANT_DIG >= 64, "the ruler must be finer than what it measures");
+static_assert(LDBL_MANT_DIG >= 64, "long double must be more precise than double");
 
 // The error in units of the last place of the exact result; 1e9 if a NaN or an infinity is wrong.
 double error_of(double result, long double exact) {
@@ -115,12 +115,14 @@ void measure_pow(int arguments) {
     CHECK(worst <= 0.76);
 }
 
-TEST_CASE("math: every function is within the stated units of the last place") {
+TEST_CASE("math: the error of every function is within its stated units of the last place") {
     measure_all(static_cast<int>(nw::test::effort(20'000)));
     measure_pow(static_cast<int>(nw::test::effort(20'000)));
 }
 
-TEST_CASE("math: the same with four million arguments a function", "[.nightly]") {
+TEST_CASE(
+    "math: nightly: the error of every function is within its stated units for more arguments",
+    "[.nightly]") {
     measure_all(4'000'000);
     measure_pow(1'000'000);
 }
@@ -191,7 +193,7 @@ constexpr double special[] = {0,
                               std::numeric_limits<double>::quiet_NaN(),
                               -std::numeric_limits<double>::quiet_NaN()};
 
-TEST_CASE("math: zeros, infinities and what is no number are as in the C standard") {
+TEST_CASE("math: zeros and infinities and NaN give the results of the C standard") {
     for (const double x : special) {
         INFO(x);
         CHECK(as_in_c(math::sqrt(x), std::sqrt(x)));

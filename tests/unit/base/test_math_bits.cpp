@@ -125,7 +125,7 @@ std::uint64_t folded(Draw draw) {
     return sum;
 }
 
-TEST_CASE("math: golden bits of many arguments, drawn over all doubles and a narrow range",
+TEST_CASE("math: golden bits of random arguments from all doubles and from a narrow range",
           "[golden]") {
     nw::Random random(1, 2, 0);
     const auto wide = [&] { return std::bit_cast<double>(random.bits()); };

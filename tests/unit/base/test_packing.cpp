@@ -41,7 +41,7 @@ std::string packed(const Parts& parts) {
 
 }  // namespace
 
-TEST_CASE("Packer: what was packed is unpacked") {
+TEST_CASE("Packer: unpacking returns the packed values") {
     for (const Parts& parts : {Parts{}, some}) {
         const std::string bytes = packed(parts);
         Parts unpacked{99, 99, "before", {{"before", 9}}, {{"before"}}};
@@ -51,7 +51,7 @@ TEST_CASE("Packer: what was packed is unpacked") {
     }
 }
 
-TEST_CASE("Unpacker: bytes that do not suffice are an error, wherever they end") {
+TEST_CASE("Unpacker: every truncation of the bytes is an error") {
     const std::string bytes = packed(some);
     for (std::size_t length = 0; length < bytes.size(); ++length) {
         Parts unpacked;
@@ -60,7 +60,7 @@ TEST_CASE("Unpacker: bytes that do not suffice are an error, wherever they end")
     }
 }
 
-TEST_CASE("Checksum: depends on the bytes and not on the pieces in which they come") {
+TEST_CASE("Checksum: depends on the bytes and not on their division into pieces") {
     const std::string bytes = packed(some);
     Checksum whole, pieces;
     whole.append(bytes.data(), bytes.size());

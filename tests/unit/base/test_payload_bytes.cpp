@@ -83,7 +83,7 @@ std::string travelling() {
     return mask;
 }
 
-TEST_CASE("payload_bytes: the members travel, the padding between them is zero") {
+TEST_CASE("payload_bytes: members are copied and the padding between them is zero") {
     const std::string holes = "v.......vvvvvvvvvv......";
     CHECK(travelling<Holes>() == holes);
     CHECK(travelling<Nested>() == holes + holes + "v.......");
@@ -96,14 +96,14 @@ TEST_CASE("payload_bytes: the members travel, the padding between them is zero")
     CHECK(travelling<std::array<std::uint8_t, 3>>() == "vvv");
 }
 
-TEST_CASE("payload_bytes: padding behind an array with padding is cleared, and no member is") {
+TEST_CASE("payload_bytes: padding after an array with padding is zero and members are kept") {
     std::string mask;
     for (std::size_t i = 0; i < std::tuple_size_v<decltype(LongArray::bases)>; ++i)
         mask += "vvvvvvvvv.......";
     CHECK(travelling<LongArray>() == mask + "v.......vvvvvvvv");
 }
 
-TEST_CASE("payload_bytes: the members' bytes are those of the object") {
+TEST_CASE("payload_bytes: the bytes of members equal the bytes of the object") {
     Holes holes{'x', 1.5, -2};
     const auto bytes = nw::detail::payload_bytes(holes);
     CHECK(bytes[0] == 'x');

@@ -10,7 +10,7 @@
 
 using namespace nw;
 
-TEST_CASE("PhiloxBlocks: all vectors make the blocks of Random") {
+TEST_CASE("PhiloxBlocks: all vector instructions compute the same blocks as Random") {
     for (const std::uint64_t seed : test::test_seeds(20)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         test::Dice dice(seed);
@@ -34,7 +34,7 @@ TEST_CASE("PhiloxBlocks: all vectors make the blocks of Random") {
     }
 }
 
-TEST_CASE("Random: a block that is given counts when something of it is drawn") {
+TEST_CASE("Random: a block from give_block() counts when its first number is drawn") {
     Random alone(3, 4, 5);
     Random given(3, 4, 5);
     given.give_block(7, 8);

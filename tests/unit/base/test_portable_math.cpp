@@ -12,7 +12,7 @@
 
 namespace {
 
-TEST_CASE("portable log: within 2^-51 of the logarithm, near 1 and far from it") {
+TEST_CASE("portable log: the relative error is below 2^-51 for arguments near 1 and far from 1") {
     std::mt19937_64 random(1);
     const auto uniform = [&] { return static_cast<double>((random() >> 11) + 1) * 0x1p-53; };
     long double worst = 0;
@@ -31,7 +31,7 @@ TEST_CASE("portable log: within 2^-51 of the logarithm, near 1 and far from it")
     CHECK(nw::portable::log(1.0) == 0.0);
 }
 
-TEST_CASE("portable cos_turn: within 2^-52 of the cosine, and exact at the quarter turns") {
+TEST_CASE("portable cos_turn: the error is below 2^-52 and quarter turns are exact") {
     std::mt19937_64 random(1);
     long double worst = 0;
     for (int i = 0; i < 500'000; ++i) {

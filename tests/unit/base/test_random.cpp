@@ -28,7 +28,7 @@ TEST_CASE("Random: block i of stream p is Philox4x32-10 of (i, p) under the seed
     }
 }
 
-TEST_CASE("Random: the counter alone brings a stream back") {
+TEST_CASE("Random: the counter alone restores a stream") {
     Random first(1, 2, 0);
     for (int i = 0; i < 6; ++i) first.bits();
     Random resumed(1, 2, first.counter());
@@ -59,7 +59,7 @@ Moments moments(Draw draw) {
 }
 
 // The bounds are about five standard errors of the estimates.
-TEST_CASE("Random: distributions have the mean and variance that they are asked for") {
+TEST_CASE("Random: distributions have the requested mean and variance") {
     const Moments uniform = moments([](Random& r) { return r.uniform(); });
     CHECK(uniform.mean == Approx(0.5).margin(0.0025));
     CHECK(uniform.variance == Approx(1.0 / 12).margin(0.0008));

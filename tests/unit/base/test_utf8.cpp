@@ -26,7 +26,7 @@ constexpr std::string_view good[] = {"",
                                      "\xee\x80\x80",
                                      "\xc2\x80"};
 
-TEST_CASE("utf8: what is UTF-8 stays as it is") {
+TEST_CASE("utf8: valid UTF-8 is unchanged") {
     for (const std::string_view text : good) {
         CHECK(nw::is_utf8(text));
         CHECK(cleaned(text) == "<" + std::string(text) + ">");
@@ -34,7 +34,7 @@ TEST_CASE("utf8: what is UTF-8 stays as it is") {
     }
 }
 
-TEST_CASE("utf8: a byte of no character becomes U+FFFD, and nothing else is lost") {
+TEST_CASE("utf8: each invalid byte becomes U+FFFD and all other bytes are kept") {
     CHECK(cleaned("caf\xe9!") == "<caf\ufffd!>");
     CHECK(cleaned("\xff\xfe") == "<\ufffd\ufffd>");
     CHECK(cleaned("a\x80z") == "<a\ufffdz>");
@@ -50,12 +50,12 @@ TEST_CASE("utf8: a byte of no character becomes U+FFFD, and nothing else is lost
     }
 }
 
-TEST_CASE("utf8: a zero would end the text, so it goes too") {
+TEST_CASE("utf8: a zero byte becomes U+FFFD because it would end the text") {
     CHECK(nw::is_utf8("a\0b"sv));
     CHECK(cleaned("a\0b"sv) == "<a\ufffdb>");
 }
 
-TEST_CASE("utf8: one line of it has no line breaks and no control characters") {
+TEST_CASE("utf8: one_line() replaces line breaks and control characters") {
     CHECK(nw::one_line("first\nsecond\r\n\tthird") == "first second   third");
     CHECK(nw::one_line("\x1b[31mred\x7f \xe9\0"sv) == " [31mred  \ufffd ");
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t sizes[] = {1, 70'000, 65'536, 10, 65'535, 1, 1, 0, 200'000, 3};
 
-TEST_CASE("AppendedFile: pieces smaller and larger than its buffer stand in their order") {
+TEST_CASE("AppendedFile: pieces smaller and larger than the buffer are written in order") {
     const test::TemporaryFolder folder;
     std::string wanted;
     {
@@ -33,7 +33,7 @@ TEST_CASE("AppendedFile: pieces smaller and larger than its buffer stand in thei
     CHECK((folder.read("f") == wanted.substr(0, 70'002) + "end"));
 }
 
-TEST_CASE("AppendedFile: is emptied, gone on with or made anew, as it was opened") {
+TEST_CASE("AppendedFile: the open mode empties or continues or creates the file") {
     const test::TemporaryFolder folder;
     const std::string path = folder.path() + "/f";
     CHECK_THROWS_AS(AppendedFile(path, AppendedFile::Open::as_it_is), std::system_error);
@@ -45,13 +45,13 @@ TEST_CASE("AppendedFile: is emptied, gone on with or made anew, as it was opened
     CHECK(folder.read("f") == "newest");
 }
 
-TEST_CASE("AppendedFile: a full disk is said with the file's name, in the buffer and past it") {
+TEST_CASE("AppendedFile: a full disk is an error that names the file") {
     AppendedFile file("/dev/full", AppendedFile::Open::as_it_is);
     CHECK_THROWS_AS(file.append(std::string(100'000, 'x')), MachineError);
     file.append("x");
     try {
         file.flush();
-        FAIL("it took what it has no room for");
+        FAIL("no error although the disk is full");
     } catch (const MachineError& error) {
         CHECK(std::string(error.what()) == "/dev/full cannot be written: No space left on device");
     }

@@ -80,7 +80,9 @@ struct TwoRanks {
 
 }  // namespace
 
-TEST_CASE("HostSeats: one rank gives orders to the workers of both, and knows the mail of both") {
+TEST_CASE(
+    "HostSeats: one rank gives orders to the workers of both ranks and reads the mail figures of "
+    "both") {
     const TwoRanks ranks;
     REQUIRE(ranks.host[0]->is_shared());
     REQUIRE(ranks.host[1]->is_shared());
@@ -112,7 +114,7 @@ TEST_CASE("HostSeats: one rank gives orders to the workers of both, and knows th
     CHECK(first.nodes() == std::vector<NodeId>{n0, n0});
 }
 
-TEST_CASE("WorkerSeats: who comes between two orders sees the CPU and the node of one of them") {
+TEST_CASE("WorkerSeats: a reader between two orders reads the CPU and the node of the same order") {
     WorkerSeats seats({n0});
     seats.order(0, 0, n0);
     std::atomic<bool> over{false};
@@ -129,7 +131,7 @@ TEST_CASE("WorkerSeats: who comes between two orders sees the CPU and the node o
     CHECK(torn == 0);
 }
 
-TEST_CASE("HostSeats: what both know of their pages is summed when both have told") {
+TEST_CASE("HostSeats: page figures are summed after both ranks have reported them") {
     const TwoRanks ranks;
     ranks.host[0]->tell({{{n0, {1000, 0.5}}}, 4096, 10});
     CHECK_FALSE(ranks.host[0]->told());
@@ -146,7 +148,7 @@ TEST_CASE("HostSeats: what both know of their pages is summed when both have tol
     CHECK(ranks.host[0]->told()->homes.at(n0).bytes == 1000);
 }
 
-TEST_CASE("HostSeats: ranks that cannot share memory say so, and why") {
+TEST_CASE("HostSeats: ranks that cannot share memory report this and the reason") {
     // As in another container, where the process number belongs to no process or to another one.
     const nw::test::TemporaryFolder folder;
     const std::string other = folder.path() + "/other";
@@ -162,7 +164,7 @@ TEST_CASE("HostSeats: ranks that cannot share memory say so, and why") {
     }
 }
 
-TEST_CASE("HostSeats: ranks on different cores share nothing, which is nothing to be told") {
+TEST_CASE("HostSeats: ranks on different cores share no seats and report nothing") {
     const TwoRanks ranks("", {0});
     for (std::size_t r = 0; r < 2; ++r) {
         CHECK_FALSE(ranks.host[r]->is_shared());

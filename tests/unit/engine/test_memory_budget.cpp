@@ -69,9 +69,7 @@ std::string words_of(const auto& body) {
     return "no error";
 }
 
-TEST_CASE(
-    "MemoryBudget: levels follow the resident set, and low memory ends at a lower level than it "
-    "began") {
+TEST_CASE("MemoryBudget: the shortage of memory ends at a lower resident size than it begins") {
     Machine machine;
     MemoryBudget budget(machine.plan, machine.memory, 1);
     using Level = MemoryBudget::Level;
@@ -85,7 +83,7 @@ TEST_CASE(
     CHECK(machine.level_at(budget, 74) == Level::ample);
 }
 
-TEST_CASE("MemoryBudget: looks are the more frequent the less is left") {
+TEST_CASE("MemoryBudget: memory is measured more often if less memory is left") {
     Machine machine;
     MemoryBudget budget(machine.plan, machine.memory, 1);
     machine.level_at(budget, 99.5);
@@ -98,7 +96,7 @@ TEST_CASE("MemoryBudget: looks are the more frequent the less is left") {
     CHECK(budget.level(machine.now + std::chrono::milliseconds(6)) == MemoryBudget::Level::tight);
 }
 
-TEST_CASE("MemoryBudget: what may be held for running ahead shrinks to almost nothing at the cap") {
+TEST_CASE("MemoryBudget: the memory for speculation decreases to almost zero at the cap") {
     Machine machine;
     MemoryBudget budget(machine.plan, machine.memory, 1);
     std::uint64_t before = UINT64_MAX;
@@ -119,7 +117,7 @@ TEST_CASE("MemoryBudget: what may be held for running ahead shrinks to almost no
     CHECK(budget.bytes_ahead(MiB, 8 * MiB) == 0);
 }
 
-TEST_CASE("MemoryBudget: a program that is larger than the cap is refused at once") {
+TEST_CASE("MemoryBudget: a program that is larger than the cap is refused at the start") {
     Machine machine;
     machine.use(101);
     const std::string words = words_of([&] { MemoryBudget(machine.plan, machine.memory, 1); });
@@ -127,7 +125,8 @@ TEST_CASE("MemoryBudget: a program that is larger than the cap is refused at onc
     CHECK(words.find("101 MiB") != std::string::npos);
 }
 
-TEST_CASE("MemoryBudget: a set-up that does not fit is refused with what all of it would take") {
+TEST_CASE(
+    "MemoryBudget: a set-up that exceeds the cap is refused with the size of the whole set-up") {
     // Enough LPs that measurements become due during the set-up.
     constexpr int lps = 1'000'000;
     Machine machine(lps);
@@ -144,7 +143,7 @@ TEST_CASE("MemoryBudget: a set-up that does not fit is refused with what all of 
     CHECK(words.find(" of 1000000") != std::string::npos);
 }
 
-TEST_CASE("MemoryBudget: a run that stays full of what it needs gives up, others do not") {
+TEST_CASE("MemoryBudget: a run whose needed memory stays above the cap ends; other runs continue") {
     Machine machine;
     MemoryBudget budget(machine.plan, machine.memory, 1);
     const auto rounds_until_infeasible = [&](double used) {

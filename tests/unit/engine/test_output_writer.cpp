@@ -91,7 +91,7 @@ std::string refusal(const TemporaryFolder& folder, const OutputPosition& from) {
     return "";
 }
 
-TEST_CASE("OutputWriter: rows are in order of events, quoted where CSV wants it") {
+TEST_CASE("OutputWriter: rows are in the order of events and quoted where CSV requires it") {
     const TemporaryFolder folder;
     Output output(folder);
     hand_over_all(output.writer, 0, 4);
@@ -113,7 +113,7 @@ std::pair<std::string, std::vector<std::uint8_t>> line_of(const std::vector<Outp
     return {text, kinds};
 }
 
-TEST_CASE("output rows: whole numbers of both kinds are written as what they are") {
+TEST_CASE("output rows: signed and unsigned integers are written exactly") {
     const auto least = std::numeric_limits<std::int64_t>::min();
     const auto most = std::numeric_limits<std::int64_t>::max();
     const auto [text, kinds] =
@@ -127,7 +127,7 @@ TEST_CASE("output rows: whole numbers of both kinds are written as what they are
                                              saw_integer, saw_integer, saw_negative, saw_real});
 }
 
-TEST_CASE("output rows: a char is text, and what is no UTF-8 is made so") {
+TEST_CASE("output rows: a char is text and invalid UTF-8 is replaced") {
     const std::string zero("a\0b", 3);
     const auto [text, kinds] = line_of(
         {'x', '"', '\xe9', "caf\xe9, \"\xff\"", "Stra\u00dfe", std::string_view(zero), "", '\0'});
@@ -136,7 +136,7 @@ TEST_CASE("output rows: a char is text, and what is no UTF-8 is made so") {
                                              saw_text, saw_blank, saw_text});
 }
 
-TEST_CASE("CsvRows: gives back what the engine has written") {
+TEST_CASE("CsvRows: reads the rows that the engine has written") {
     const std::vector<std::vector<std::string>> rows{
         {"1", "", "a,b"}, {"", "", ""}, {"\"", "line\nline\r", "\"\""}, {"x", "y z", ","}};
     std::string text;
@@ -152,7 +152,7 @@ TEST_CASE("CsvRows: gives back what the engine has written") {
     CHECK(!reader.next(cells));
 }
 
-TEST_CASE("CsvRows: a line of too few or too many cells, or without an end, is no row") {
+TEST_CASE("CsvRows: a line with a wrong number of cells or without an end is an error") {
     for (const char* text : {"1\n", "1,2,3\n", "1,2", "1,\"2\n", "1,\"2\"x\n"}) {
         INFO(text);
         const TemporaryFolder folder;
@@ -163,7 +163,7 @@ TEST_CASE("CsvRows: a line of too few or too many cells, or without an end, is n
     CHECK_THROWS_AS(CsvRows("/nowhere/t.csv"), MachineError);
 }
 
-TEST_CASE("column_type: the type that holds all that was seen, or text") {
+TEST_CASE("column_type: a column has the narrowest type that holds all its values or else text") {
     CHECK(column_type(saw_integer) == ColumnType::integer);
     CHECK(column_type(saw_integer | saw_negative) == ColumnType::integer);
     CHECK(column_type(saw_negative) == ColumnType::integer);
@@ -187,7 +187,7 @@ TEST_CASE("output rows: a text that is too long is refused before it is read") {
     CHECK(encoded_row_bytes(tables, 0, longest) == output_text_bytes_max + 27);
 }
 
-TEST_CASE("output rows: a model does not write to the engine's own tables") {
+TEST_CASE("output rows: a model cannot write to the engine's own tables") {
     std::vector<OutputTable> all = tables;
     all.push_back({"measures", {"measure", "mean"}, true});
     const OutputValue row[] = {std::string_view("waiting"), 1.5};
@@ -198,7 +198,7 @@ TEST_CASE("output rows: a model does not write to the engine's own tables") {
     CHECK(encoded_row_bytes(all.back(), row) > 0);
 }
 
-TEST_CASE("OutputWriter: what lies below the bounds of all workers is written, and nothing else") {
+TEST_CASE("OutputWriter: writes exactly the rows below the bounds of all workers") {
     const TemporaryFolder folder;
     Output output(folder);
     std::vector<OutputRow> rows = rows_between(0, 6'000);
@@ -213,7 +213,7 @@ TEST_CASE("OutputWriter: what lies below the bounds of all workers is written, a
     CHECK(folder.read("cars.csv") == whole_run(6'000)[0]);
 }
 
-TEST_CASE("OutputWriter: without a sink nothing is wanted, and rows are dropped") {
+TEST_CASE("OutputWriter: without a sink all rows are dropped") {
     OutputWriter writer(nullptr, 2);
     CHECK(!writer.wanted());
     std::vector<OutputRow> rows = rows_between(0, 10);
@@ -224,8 +224,7 @@ TEST_CASE("OutputWriter: without a sink nothing is wanted, and rows are dropped"
 }
 
 TEST_CASE(
-    "CsvTables: a run that is killed and goes on from where it was saved writes the files of "
-    "one that was not") {
+    "CsvTables: a run that is killed and continued writes the same files as an uninterrupted run") {
     const std::vector<std::string> whole = whole_run(10'000);
     // Killed at once, after some buffered rows, and after many written rows.
     for (const int killed_at : {6'000, 6'003, 9'999}) {
@@ -250,7 +249,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("CsvTables: what another process may go on from is what this one goes on from") {
+TEST_CASE("CsvTables: the same process can continue writing after sync()") {
     const TemporaryFolder folder;
     Output output(folder);
     for (int t = 0; t < 10'000; t += 1'000) {
@@ -261,7 +260,7 @@ TEST_CASE("CsvTables: what another process may go on from is what this one goes 
     CHECK(folder.read("cars.csv") == whole_run(10'000)[0]);
 }
 
-TEST_CASE("CsvTables: does not go on with files that are not those of the saved run") {
+TEST_CASE("CsvTables: a restart refuses files that do not belong to the saved run") {
     const TemporaryFolder folder;
     OutputPosition position;
     {
@@ -273,28 +272,28 @@ TEST_CASE("CsvTables: does not go on with files that are not those of the saved 
     }
     const std::string cars = folder.read("cars.csv");
 
-    SECTION("one is missing") {
+    SECTION("a file is missing") {
         std::filesystem::remove(path_in(folder, "ends.csv"));
         CHECK(refusal(folder, position).find("ends.csv: No such file") != std::string::npos);
     }
-    SECTION("one is shorter") {
+    SECTION("a file is shorter") {
         std::filesystem::resize_file(path_in(folder, "ends.csv"), position.table_bytes[1] - 1);
         CHECK(refusal(folder, position).find("ends.csv has ") != std::string::npos);
     }
-    SECTION("one is another run's") {
+    SECTION("a file belongs to another run") {
         std::ofstream(path_in(folder, "ends.csv")) << std::string(2 * position.table_bytes[1], 'x');
         CHECK(refusal(folder, position).find("ends.csv is not the file") != std::string::npos);
     }
     CHECK(folder.read("cars.csv") == cars);
 }
 
-TEST_CASE("CsvTables: a full disk is said with the file's name") {
+TEST_CASE("CsvTables: a full disk is a MachineError") {
     const TemporaryFolder folder;
     std::filesystem::create_symlink("/dev/full", path_in(folder, "cars.csv"));
     CHECK_THROWS_AS(CsvTables(tables, folder.path()), MachineError);
 }
 
-TEST_CASE("RowSpool: is emptied for the rows after a merge, and leaves no file") {
+TEST_CASE("RowSpool: is emptied for the rows after a merge and leaves no file") {
     const TemporaryFolder folder;
     SingleProcess alone;
     {
@@ -319,7 +318,7 @@ TEST_CASE("RowSpool: is emptied for the rows after a merge, and leaves no file")
     CHECK(folder.read("ends.csv") == whole_run(9'000)[1]);
 }
 
-TEST_CASE("RowSpool: what a killed run left is removed") {
+TEST_CASE("RowSpool: files of a killed run are removed") {
     const TemporaryFolder folder;
     const auto left_by = [&](int rank) {
         return path_in(folder, fmt::format(".rows-of-rank-{}", rank));
@@ -336,7 +335,7 @@ TEST_CASE("RowSpool: what a killed run left is removed") {
     for (const int rank : {1, 2, 5}) CHECK_FALSE(std::filesystem::exists(left_by(rank)));
 }
 
-TEST_CASE("RowSpool: gives back rows larger than what is read at a time") {
+TEST_CASE("RowSpool: returns rows that are larger than one read") {
     const TemporaryFolder folder;
     RowSpool spool(folder.path(), 3);
     const std::string large(1000, 'x');
@@ -351,7 +350,7 @@ TEST_CASE("RowSpool: gives back rows larger than what is read at a time") {
     CHECK(spool.read_some(100).empty());
 }
 
-TEST_CASE("column_type: the type that holds all kinds that were seen") {
+TEST_CASE("column_type: mixed kinds of values give a type that can store all of them") {
     CHECK(column_type(saw_integer) == ColumnType::integer);
     CHECK(column_type(saw_integer | saw_real) == ColumnType::real);
     CHECK(column_type(saw_integer | saw_blank) == ColumnType::real);

@@ -33,7 +33,7 @@ Setup draw_setup(Dice& dice) {
     return setup;
 }
 
-TEST_CASE("Partition: saved and taken up by others, every LP has its old place in its old group") {
+TEST_CASE("Partition: after a restart on other ranks each LP keeps its place in its group") {
     std::size_t with_own_order = 0;
     for (const std::uint64_t seed : test_seeds(200)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -72,7 +72,7 @@ TEST_CASE("Partition: saved and taken up by others, every LP has its old place i
     if (test_seeds(2).size() > 1) REQUIRE(with_own_order > 0);
 }
 
-TEST_CASE("Partition: more workers in all than 16 bits count, and every one is its own") {
+TEST_CASE("Partition: more workers than a 16-bit number can count have different groups") {
     constexpr std::uint32_t ranks = 20, workers = 4'096;
     Setup setup;
     setup.lps = ranks * workers;
@@ -88,10 +88,10 @@ TEST_CASE("Partition: more workers in all than 16 bits count, and every one is i
     check(Partition(setup, blocks.save(), ranks, workers));
 }
 
-TEST_CASE("Partition: each worker has its share of each kind, in stretches") {
+TEST_CASE("Partition: each worker has its share of each kind in contiguous ranges") {
     Setup setup;
-    SECTION("named ones") { setup.lps = kinds({{"node", 512}, {"host", 256}}); }
-    SECTION("by a number") {
+    SECTION("kinds with names") { setup.lps = kinds({{"node", 512}, {"host", 256}}); }
+    SECTION("likeness by a number") {
         setup.lps = 768;
         setup.likeness = [](LpId lp) { return index(lp) < 512 ? 7u : 3u; };
     }
@@ -115,8 +115,7 @@ TEST_CASE("Partition: each worker has its share of each kind, in stretches") {
 }
 
 TEST_CASE(
-    "Partition: LPs start on the rank that the model says, and its workers share them by "
-    "likeness") {
+    "Partition: LPs start on the rank from rank_of() and its workers share them by likeness") {
     Setup setup;
     setup.lps = 600;
     setup.rank_of = [](LpId lp) { return index(lp) * 7 + 3; };
@@ -143,7 +142,7 @@ TEST_CASE(
     REQUIRE(within_one(many));
 }
 
-TEST_CASE("Partition: of many kinds with a group each every worker has some") {
+TEST_CASE("Partition: every worker has groups if each of many kinds has one group") {
     Setup setup;
     setup.lps = 12;
     setup.likeness = [](LpId lp) { return index(lp) / 2; };
@@ -176,7 +175,7 @@ void check_map(const SlotMap& map, const std::vector<std::uint32_t>& slots, std:
     REQUIRE(wrong == 0);
 }
 
-TEST_CASE("SlotMap: runs and tables say the same, and runs take little") {
+TEST_CASE("SlotMap: runs and tables return the same slots and runs need little memory") {
     constexpr std::uint32_t parts = 16;
     std::size_t with_runs = 0, with_table = 0;
     for (const std::uint64_t seed : test_seeds(20)) {
@@ -206,7 +205,7 @@ TEST_CASE("SlotMap: runs and tables say the same, and runs take little") {
     }
 }
 
-TEST_CASE("Partition: of 100 million LPs over 1,024 ranks nothing by LP stands on a rank") {
+TEST_CASE("Partition: 100 million LPs on 1024 ranks need no memory per LP") {
     Setup setup;
     setup.lps = 100'000'000;
     const Partition partition(setup, 1024, 1, 0);
@@ -227,7 +226,7 @@ std::string refusal(std::uint32_t ranks) {
     return "";
 }
 
-TEST_CASE("RunPlan: what an owner cannot name is refused before it is cut") {
+TEST_CASE("RunPlan: too many ranks for an owner number are refused") {
     CHECK(refusal(65'536) == "");
     CHECK(refusal(65'537) == "65537 ranks: allowed: at most 65536");
 }

@@ -66,7 +66,7 @@ struct WatchedMachine {
 
 }  // namespace
 
-TEST_CASE("PlacementWatch: the last look tells what is remote, by kind") {
+TEST_CASE("PlacementWatch: the last sample reports remote pages by kind") {
     WatchedMachine machine;
     machine.watch(2);
     REQUIRE(machine.report.placement.has_value());
@@ -77,7 +77,7 @@ TEST_CASE("PlacementWatch: the last look tells what is remote, by kind") {
     CHECK(machine.notices.empty());
 }
 
-TEST_CASE("PlacementWatch: workers on one node of several are watched, without a daemon") {
+TEST_CASE("PlacementWatch: workers on one of several nodes are watched without a daemon") {
     WatchedMachine machine;
     machine.watch(1);
     REQUIRE(machine.report.placement.has_value());
@@ -85,7 +85,7 @@ TEST_CASE("PlacementWatch: workers on one node of several are watched, without a
     CHECK(machine.report.pagemigd.threads == 0);
 }
 
-TEST_CASE("PlacementWatch: on a machine with one node there is nothing to watch") {
+TEST_CASE("PlacementWatch: a machine with one node is not watched") {
     FakeOs os{1, 2};
     const Topology topology{os};
     LiveProgress progress;
@@ -107,7 +107,7 @@ TEST_CASE("PlacementWatch: on a machine with one node there is nothing to watch"
     CHECK(os.count(FakeOs::Call::query_pages) == 0);
 }
 
-TEST_CASE("PlacementWatch: a daemon that is asked for is started on one node, too") {
+TEST_CASE("PlacementWatch: a requested daemon is started even on one node") {
     WatchedMachine machine;
     machine.config.pagemigd = {false, 3, 0.5};
     machine.watch(1);
@@ -116,8 +116,7 @@ TEST_CASE("PlacementWatch: a daemon that is asked for is started on one node, to
     CHECK(machine.report.placement.has_value());
 }
 
-TEST_CASE(
-    "PlacementWatch: with --memory libc there is no daemon, and placement is seen all the same") {
+TEST_CASE("PlacementWatch: with --memory libc placement is measured without a daemon") {
     WatchedMachine machine;
     machine.config.memory = MemoryMode::libc;
     machine.watch(2);
@@ -129,7 +128,7 @@ TEST_CASE(
     CHECK(machine.notices.empty());
 }
 
-TEST_CASE("PlacementWatch: who asks while the run goes on gets one line, by kind and node") {
+TEST_CASE("PlacementWatch: a placement request during the run returns one line by kind and node") {
     WatchedMachine machine;
     machine.config.pagemigd = {false, 0, 1};
     std::promise<std::string> said;
@@ -149,7 +148,9 @@ TEST_CASE("PlacementWatch: who asks while the run goes on gets one line, by kind
     CHECK(machine.report.history[0].remote_page_share == 0.25);
 }
 
-TEST_CASE("PlacementWatch: a kernel that will not say is one notice, with a daemon and without") {
+TEST_CASE(
+    "PlacementWatch: a kernel that does not report pages causes one notice with and without a "
+    "daemon") {
     for (const bool daemon : {true, false}) {
         WatchedMachine machine;
         if (!daemon) machine.config.pagemigd = {false, 0, 1};
@@ -164,7 +165,7 @@ TEST_CASE("PlacementWatch: a kernel that will not say is one notice, with a daem
     }
 }
 
-TEST_CASE("PlacementWatch: what the policy orders comes to the seats, and a refusal to the user") {
+TEST_CASE("PlacementWatch: orders of the policy reach the seats and a refusal reaches the user") {
     const test::TemporaryFolder folder;
     std::ofstream(folder.path() + "/machine.json")
         << R"({"bw": [[0, 1, 9, 1], [1, 0, 1, 8], [9, 1, 0, 1], [1, 8, 1, 0]]})";
@@ -213,7 +214,7 @@ TEST_CASE("PlacementWatch: what the policy orders comes to the seats, and a refu
 }
 
 TEST_CASE(
-    "PlacementWatch: workers whose CPUs are taken away get others, and the rest keep theirs") {
+    "PlacementWatch: workers that lose their CPUs get other CPUs and other workers keep theirs") {
     WatchedMachine machine;
     machine.watch(2, [&machine] {
         machine.change_cpus({0, 1});
@@ -231,7 +232,7 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("PlacementWatch: ranks on the same CPUs keep out of each other's way when these change") {
+TEST_CASE("PlacementWatch: ranks that share changed CPUs choose different CPUs") {
     for (std::size_t rank = 0; rank < 2; ++rank) {
         WatchedMachine machine;
         const std::vector<Place> all = machine.topology.place_workers(4);
@@ -255,7 +256,7 @@ TEST_CASE("PlacementWatch: ranks on the same CPUs keep out of each other's way w
     }
 }
 
-TEST_CASE("PlacementWatch: ranks on the same CPUs that share no memory do not choose nodes") {
+TEST_CASE("PlacementWatch: ranks on the same CPUs without shared memory do not choose nodes") {
     WatchedMachine machine;
     machine.config.place = PlaceMode::asymsched;
     const std::vector<Place> all = machine.topology.place_workers(4);
@@ -269,7 +270,7 @@ TEST_CASE("PlacementWatch: ranks on the same CPUs that share no memory do not ch
     CHECK(machine.report.placed.empty() == !alone);
 }
 
-TEST_CASE("PlacementWatch: --place auto goes by the misses that workers' counters have counted") {
+TEST_CASE("PlacementWatch: --place auto uses the cache misses that the workers' counters report") {
     const nw::test::TemporaryFolder folder;
     WatchedMachine machine;
     machine.config.place = PlaceMode::automatic;

@@ -36,7 +36,7 @@ std::vector<double> loads_after(const std::vector<RankLoads>& ranks,
     return loads;
 }
 
-TEST_CASE("RankBalance: groups go from the loaded rank to the worker that has least to do") {
+TEST_CASE("RankBalance: groups move from the most loaded rank to the least loaded worker") {
     const std::vector<RankLoads> ranks{
         {NodeId{0}, {group(0, 0, 10), group(1, 0, 10), group(2, 1, 10), group(3, 1, 10)}},
         {NodeId{0}, {group(4, 0, 15), group(5, 1, 5)}}};
@@ -47,7 +47,7 @@ TEST_CASE("RankBalance: groups go from the loaded rank to the worker that has le
     CHECK(loads_after(ranks, moves) == std::vector<double>{30, 30});
 }
 
-TEST_CASE("RankBalance: a rank on the same host comes first") {
+TEST_CASE("RankBalance: a rank on the same host is preferred") {
     const std::vector<RankLoads> ranks{
         {NodeId{0}, {group(0, 0, 10), group(1, 0, 10), group(2, 0, 10)}},
         {NodeId{1}, {group(3, 0, 1)}},
@@ -59,7 +59,7 @@ TEST_CASE("RankBalance: a rank on the same host comes first") {
     CHECK(loads[2] > 2);
 }
 
-TEST_CASE("RankBalance: what moving costs must leave a tenth of gain") {
+TEST_CASE("RankBalance: the gain after the cost of the move must be at least a tenth") {
     // Loads of 20 and 10: the move of the group with load 5 lowers the maximum to 15. A gain of 2
     // must remain, so the move may cost 3.
     for (const double ns_per_byte : {0.0, 2.9, 3.1}) {
@@ -70,7 +70,7 @@ TEST_CASE("RankBalance: what moving costs must leave a tenth of gain") {
     }
 }
 
-TEST_CASE("RankBalance: groups that stay, or are too large, are loads all the same") {
+TEST_CASE("RankBalance: the load of groups that cannot move or are too large counts") {
     const std::vector<RankLoads> stays{
         {NodeId{0}, {group(0, 0, 10, 0, true), group(1, 0, 10, 0, true)}}, {NodeId{0}, {}}};
     CHECK(plan_rank_moves(stays, 1, free_of_charge).empty());
@@ -82,7 +82,7 @@ TEST_CASE("RankBalance: groups that stay, or are too large, are loads all the sa
     CHECK(moves[0].group == 1);
 }
 
-TEST_CASE("RankBalance: what comes has room, with what leaves") {
+TEST_CASE("RankBalance: the receiving rank must have room for the groups that arrive") {
     for (const std::uint64_t room : {50u, 150u}) {
         std::vector<RankLoads> ranks{{NodeId{0}, {group(0, 0, 10, 100), group(1, 0, 10, 100)}},
                                      {NodeId{0}, {}}};
@@ -92,14 +92,14 @@ TEST_CASE("RankBalance: what comes has room, with what leaves") {
     }
 }
 
-TEST_CASE("RankBalance: nothing to do moves nothing") {
+TEST_CASE("RankBalance: idle ranks and balanced ranks move no groups") {
     CHECK(plan_rank_moves(std::vector<RankLoads>(3), 2, free_of_charge).empty());
     const std::vector<RankLoads> balanced{{NodeId{0}, {group(0, 0, 10)}},
                                           {NodeId{0}, {group(1, 0, 10)}}};
     CHECK(plan_rank_moves(balanced, 1, free_of_charge).empty());
 }
 
-TEST_CASE("RankBalance: drawn moves go to other ranks") {
+TEST_CASE("RankBalance: random moves go to other ranks") {
     std::vector<RankLoads> ranks(3);
     for (std::uint32_t g = 0; g < 300; ++g) ranks[g % 3].groups.push_back(group(g, g % 2, 1));
     const std::vector<RankMove> moves = draw_rank_moves(ranks, 2, 0.5, 11);
@@ -129,9 +129,7 @@ std::vector<int> due_at(RankBalance& balance, std::uint64_t most, std::uint64_t 
     return due;
 }
 
-TEST_CASE(
-    "RankBalance: asked for where loads differ by more than a tenth, half an interval after "
-    "looks") {
+TEST_CASE("RankBalance: moves are requested if loads differ by more than a tenth") {
     RankBalance off(0, true, 2);
     CHECK(due_at(off, 100, 100, 1000).empty());
     RankBalance balanced(0.1, false, 2);
@@ -142,7 +140,7 @@ TEST_CASE(
     CHECK(due_at(drawn, 100, 200, 400) == std::vector<int>{150, 300});
 }
 
-TEST_CASE("RankBalance: long pauses are rare") {
+TEST_CASE("RankBalance: long pauses make the next pauses rare") {
     RankBalance planned(0.1, false, 2);
     CHECK(due_at(planned, 100, 100, 2000, false, milliseconds(100)) ==
           std::vector<int>{150, 1050, 1950});
@@ -151,7 +149,7 @@ TEST_CASE("RankBalance: long pauses are rare") {
           std::vector<int>{150, 550, 950});
 }
 
-TEST_CASE("RankBalance: pauses in vain become rare") {
+TEST_CASE("RankBalance: pauses without a move become rare") {
     RankBalance balance(0.1, false, 2);
     CHECK(due_at(balance, 100, 100, 3000, true) == std::vector<int>{150, 400, 850, 1700});
 }

@@ -42,7 +42,7 @@ RankPlaces places_of(std::uint32_t workers_wanted, std::uint32_t ranks = 1, bool
     return choose_places(last, Topology(os), workers_wanted);
 }
 
-TEST_CASE("workers share CPUs when there are more of them") {
+TEST_CASE("workers share CPUs if there are more workers than CPUs") {
     CHECK_FALSE(places_of(4).share_cpus);
     CHECK(places_of(5).share_cpus);
     CHECK_FALSE(places_of(2, 2).share_cpus);
@@ -52,7 +52,7 @@ TEST_CASE("workers share CPUs when there are more of them") {
     CHECK(places_of(3, 2, false).number == 0);
 }
 
-TEST_CASE("without a wish there is a worker a core, and none is left") {
+TEST_CASE("without --workers there is one worker per core and no spare core") {
     const RankPlaces places = places_of(0);
     CHECK(places.workers == 4);
     CHECK_FALSE(places.share_cpus);

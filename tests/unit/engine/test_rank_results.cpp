@@ -71,7 +71,7 @@ struct Numbers {
 
 }  // namespace
 
-TEST_CASE("gather_results: every number that is to be summed is the sum over ranks") {
+TEST_CASE("gather_results: every summed figure is the sum over all ranks") {
     RunResult result = gathered([](std::uint32_t rank, RunResult& own) {
         visit_figures(Numbers{std::uint64_t{1} << 20 * rank, true}, own);
     });
@@ -80,7 +80,8 @@ TEST_CASE("gather_results: every number that is to be summed is the sum over ran
     CHECK(sums.met >= counter_count);
 }
 
-TEST_CASE("gather_results: maxima, rows in the order of ranks, and texts that are said once") {
+TEST_CASE(
+    "gather_results: maxima are taken; rows are in the order of ranks; each notice is kept once") {
     const RunResult result = gathered([](std::uint32_t rank, RunResult& own) {
         own.wall_seconds = rank == 1 ? 9 : 3;
         own.lps = 10 + rank;
@@ -108,7 +109,7 @@ TEST_CASE("gather_results: maxima, rows in the order of ranks, and texts that ar
     CHECK(result.numa.memory.state == 3);
 }
 
-TEST_CASE("gather_results: placement is that of the ranks that asked, by node") {
+TEST_CASE("gather_results: placement by node is summed over the ranks that measured it") {
     const RunResult result = gathered([](std::uint32_t rank, RunResult& own) {
         if (rank == 0) return;
         Placement placement;
@@ -126,7 +127,7 @@ TEST_CASE("gather_results: placement is that of the ranks that asked, by node") 
     CHECK_FALSE(gathered([](auto...) {}).numa.placement.has_value());
 }
 
-TEST_CASE("gather_results: with one rank nobody has sent to another") {
+TEST_CASE("gather_results: one rank has no communication between ranks") {
     SingleProcess alone;
     RunResult result;
     result.communication = {{0}};

@@ -39,12 +39,12 @@ TEST_CASE("Rebinding: balanced workers keep their groups") {
     CHECK(plan_moves(groups, two_on_one_node).empty());
 }
 
-TEST_CASE("Rebinding: a gain below a tenth is not worth a move") {
+TEST_CASE("Rebinding: a gain below a tenth causes no move") {
     const std::vector<BoundGroup> groups{{0, 0, 50}, {1, 0, 5}, {2, 1, 45}};
     CHECK(plan_moves(groups, two_on_one_node).empty());  // the gain would be from 55 to 50
 }
 
-TEST_CASE("Rebinding: one group fills the gap, and only that one moves") {
+TEST_CASE("Rebinding: one group that fills the gap is the only group that moves") {
     const std::vector<BoundGroup> groups{{0, 0, 10}, {1, 0, 10}, {2, 0, 10}, {3, 1, 10}};
     const std::vector<GroupMove> moves = plan_moves(groups, two_on_one_node);
     REQUIRE(moves.size() == 1);
@@ -52,17 +52,17 @@ TEST_CASE("Rebinding: one group fills the gap, and only that one moves") {
     CHECK(moves[0].to == 1);
 }
 
-TEST_CASE("Rebinding: groups that stand still, or none at all, move nothing") {
+TEST_CASE("Rebinding: no groups and idle groups cause no move") {
     CHECK(plan_moves(std::vector<BoundGroup>{}, two_on_one_node).empty());
     CHECK(plan_moves(std::vector<BoundGroup>{{0, 0, 0}, {1, 0, 0}}, two_on_one_node).empty());
 }
 
-TEST_CASE("Rebinding: one group that is all the load stays") {
+TEST_CASE("Rebinding: a group that has the whole load stays") {
     const std::vector<BoundGroup> groups{{0, 0, 100}, {1, 0, 0}, {2, 1, 0}};
     CHECK(plan_moves(groups, two_on_one_node).empty());
 }
 
-TEST_CASE("Rebinding: a worker of the same node is served before one of another") {
+TEST_CASE("Rebinding: a worker of the same node is preferred to a worker of another node") {
     const std::vector<NodeId> nodes{NodeId{0}, NodeId{1}, NodeId{0}};
     // Worker 2 shares a node with the overloaded worker 0; workers 1 and 2 are equally idle.
     const std::vector<BoundGroup> groups{{0, 0, 10}, {1, 0, 10}, {2, 1, 10}, {3, 2, 1}};
@@ -71,7 +71,7 @@ TEST_CASE("Rebinding: a worker of the same node is served before one of another"
     CHECK(moves[0].to == 2);
 }
 
-TEST_CASE("Rebinding: a full node gives groups to another") {
+TEST_CASE("Rebinding: a loaded node gives groups to another node") {
     const std::vector<NodeId> nodes{NodeId{0}, NodeId{0}, NodeId{1}, NodeId{1}};
     std::vector<BoundGroup> groups;
     for (std::uint32_t g = 0; g < 16; ++g) groups.push_back({g, g % 2, 10});
@@ -81,7 +81,7 @@ TEST_CASE("Rebinding: a full node gives groups to another") {
     CHECK(moves.size() == 8);
 }
 
-TEST_CASE("Rebinding: random loads come near the mean, or no tenth was to be gained") {
+TEST_CASE("Rebinding: random loads come near the mean unless the gain would be below a tenth") {
     test::Dice dice(1);
     for (int round = 0; round < 2000; ++round) {
         const std::size_t workers = 1 + dice.below(12);
@@ -114,7 +114,8 @@ TEST_CASE("Rebinding: random loads come near the mean, or no tenth was to be gai
     }
 }
 
-TEST_CASE("Rebinding: drawn moves are about the share asked for, and follow from the seed") {
+TEST_CASE(
+    "Rebinding: the number of random moves is near the requested share and depends on the seed") {
     std::vector<BoundGroup> groups;
     for (std::uint32_t g = 0; g < 10'000; ++g) groups.push_back({g, g % 8, 1});
     const std::vector<GroupMove> moves = draw_moves(groups, 8, 0.5, 7);
@@ -133,7 +134,7 @@ TEST_CASE("Rebinding: drawn moves are about the share asked for, and follow from
     CHECK(draw_moves(groups, 1, 1, 7).empty());
 }
 
-TEST_CASE("LoadMeter: work is counted once, and an interruption does not pass for work") {
+TEST_CASE("LoadMeter: work is counted once and a preempted handler does not count as work") {
     LoadMeter load;
     for (int i = 0; i < 200; ++i) load.sample(100);
     load.take();

@@ -6,7 +6,8 @@
 using namespace nw;
 using std::chrono::milliseconds;
 
-TEST_CASE("RunHistory: seconds count from the start of the event loop, one sample every 100 ms") {
+TEST_CASE(
+    "RunHistory: seconds count from the start of the event loop with one sample every 100 ms") {
     RunHistory history;
     const auto start = RunHistory::Clock::time_point() + std::chrono::hours(5);
     history.begin(start);
@@ -16,7 +17,7 @@ TEST_CASE("RunHistory: seconds count from the start of the event loop, one sampl
     CHECK(history.samples()[3].seconds == Approx(0.3));
 }
 
-TEST_CASE("RunHistory: a run that goes on from another begins where that one left off") {
+TEST_CASE("RunHistory: a restarted run begins with the figures of the saved run") {
     RunHistory history;
     const auto start = RunHistory::Clock::time_point() + std::chrono::hours(5);
     history.begin(start, {.seconds = 100,
@@ -42,7 +43,7 @@ TEST_CASE("RunHistory: a run that goes on from another begins where that one lef
     CHECK(second.gvt_rounds == 42);
 }
 
-TEST_CASE("RunHistory: what another process has seen of the run stands before") {
+TEST_CASE("RunHistory: samples of the saved run precede the samples of the restarted run") {
     SavedHistory earlier;
     {
         RunHistory history;
@@ -63,7 +64,7 @@ TEST_CASE("RunHistory: what another process has seen of the run stands before") 
     CHECK(history.samples().back().seconds == Approx(151.5));
 }
 
-TEST_CASE("end_history: the end comes last, with the memory and the window that were seen last") {
+TEST_CASE("end_history: the last sample has the latest memory and the latest window") {
     std::vector<RunSample> samples = {{0.1, 1, 10, 12, 1, 5, 4096, 2.0},
                                       {0.6, 5, 50, 60, 8, 9, 8192, 3.0}};
     RunSample last{0.5, 6, 60, 70, 10, 11};
@@ -79,7 +80,7 @@ TEST_CASE("end_history: the end comes last, with the memory and the window that 
     CHECK(none.size() == 1);
 }
 
-TEST_CASE("RollbackLengths: each length falls into the bucket that bounds it") {
+TEST_CASE("RollbackLengths: each length is counted in the bucket that bounds it") {
     for (const std::uint64_t events :
          {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{4}, std::uint64_t{5},
           std::uint64_t{1000}, std::uint64_t{0xffff'ffff}}) {
@@ -93,7 +94,7 @@ TEST_CASE("RollbackLengths: each length falls into the bucket that bounds it") {
     }
 }
 
-TEST_CASE("keep_worst: of all LPs those stay that were rolled back most, in order") {
+TEST_CASE("keep_worst: the LPs with most rollbacks are kept in order") {
     std::vector<RolledBackLp> spots;
     // LP i has i rolled-back events, except LP 5, which has 95 like LP 95. LPs are added in a mixed
     // order.

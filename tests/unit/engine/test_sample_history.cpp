@@ -21,14 +21,14 @@ History history_of(double run_seconds, double tick, double interval) {
 
 }  // namespace
 
-TEST_CASE("SampleHistory: a short run keeps a sample every interval, the start included") {
+TEST_CASE("SampleHistory: a short run keeps one sample per interval including the start") {
     const History history = history_of(10, 0.125, 1);
     REQUIRE(history.samples().size() == 11);
     for (std::size_t i = 0; i < 11; ++i)
         CHECK(history.samples()[i].seconds == static_cast<double>(i));
 }
 
-TEST_CASE("SampleHistory: a long run keeps at most a thousand, evenly, from first to last") {
+TEST_CASE("SampleHistory: a long run keeps at most a thousand evenly distributed samples") {
     for (const double seconds : {999.0, 1000.0, 2500.0, 100'000.0}) {
         const History history = history_of(seconds, 0.5, 1);
         const auto& samples = history.samples();

@@ -32,7 +32,8 @@ bool contains(const std::string& text, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("saved modules: the same at the same addresses will do, and so will more of them") {
+TEST_CASE(
+    "saved modules: equal libraries at equal addresses are accepted and additional ones too") {
     const SavedRun saved = saved_run();
     auto own = saved.modules;
     CHECK(said_of(saved, own).empty());
@@ -40,7 +41,7 @@ TEST_CASE("saved modules: the same at the same addresses will do, and so will mo
     CHECK(said_of(saved, own).empty());
 }
 
-TEST_CASE("saved modules: the one that is missing or another build is named") {
+TEST_CASE("saved modules: a message names a library that is missing or another build") {
     const SavedRun saved = saved_run();
     auto own = saved.modules;
     own[0].identity = "4444";
@@ -49,8 +50,7 @@ TEST_CASE("saved modules: the one that is missing or another build is named") {
     CHECK(contains(said_of(saved, own), "libone.so is not loaded here"));
 }
 
-TEST_CASE(
-    "saved modules: of several that lie elsewhere, the one that most words point into is named") {
+TEST_CASE("saved modules: of several moved libraries a message names the one with most pointers") {
     SavedRun saved = saved_run();
     saved.stray.to_module = {1, 7};
     auto own = saved.modules;
@@ -58,7 +58,7 @@ TEST_CASE(
     CHECK(contains(said_of(saved, own), "7 words in LPs point into the library libtwo.so"));
 }
 
-TEST_CASE("saved modules: one that lies elsewhere matters if LPs point into it") {
+TEST_CASE("saved modules: a library at another address is an error only if LPs point into it") {
     const SavedRun saved = saved_run();
     auto own = saved.modules;
     own[0].begin += 0x1000;
@@ -69,15 +69,14 @@ TEST_CASE("saved modules: one that lies elsewhere matters if LPs point into it")
     CHECK(contains(said, "0x6000 here and was at 0x5000"));
 }
 
-TEST_CASE(
-    "saved modules: pointers of ranks that had a library in several places cannot be followed") {
+TEST_CASE("saved modules: pointers into a library at several addresses are refused") {
     SavedRun saved = saved_run();
     const auto own = saved.modules;
     saved.modules[1].begin = 0;
     CHECK(contains(said_of(saved, own), "at several addresses"));
 }
 
-TEST_CASE("saved modules: an address belongs to the one around it") {
+TEST_CASE("saved modules: an address belongs to the module that contains it") {
     const auto modules = saved_run().modules;
     CHECK(module_at(modules, 0xfff) == std::nullopt);
     CHECK(module_at(modules, 0x1000) == 0);

@@ -78,7 +78,7 @@ class Folder {
     SavedRunFolder folder{path.string()};
 };
 
-TEST_CASE("saved run folder: a saved run is read back as it was") {
+TEST_CASE("saved run folder: a saved run is read back unchanged") {
     Folder f;
     CHECK_FALSE(f.folder.has_saved_run());
     const SavedRun saved = run_at(3.5);
@@ -96,7 +96,7 @@ TEST_CASE("saved run folder: a saved run is read back as it was") {
     CHECK(run.partition.slot_of_lp == std::vector<std::uint32_t>{4, 3, 2, 1, 0});
 }
 
-TEST_CASE("saved run folder: that a run is over is known until it is saved again") {
+TEST_CASE("saved run folder: the end of a run is recorded until the run is saved again") {
     Folder f;
     f.folder.note_over(4);  // no effect, because there is no saved run
     CHECK_FALSE(f.folder.has_saved_run());
@@ -109,7 +109,7 @@ TEST_CASE("saved run folder: that a run is over is known until it is saved again
     CHECK_FALSE(f.folder.read(identity).over_at);
 }
 
-TEST_CASE("saved run folder: the old one counts until the new one is complete") {
+TEST_CASE("saved run folder: the old checkpoint is valid until the new checkpoint is complete") {
     Folder f;
     f.save(1);
     const fs::path unfinished = f.folder.begin();
@@ -126,7 +126,7 @@ TEST_CASE("saved run folder: the old one counts until the new one is complete") 
     CHECK(f.saved_gvt() == 3);
 }
 
-TEST_CASE("saved run folder: what earlier ones left goes, and what is not ours stays") {
+TEST_CASE("saved run folder: leftover checkpoints are removed and other files are kept") {
     Folder f;
     for (const char* left : {"checkpoint-000001", "checkpoint-000777"}) {
         fs::create_directories(f.path / left);
@@ -148,7 +148,7 @@ TEST_CASE("saved run folder: what earlier ones left goes, and what is not ours s
                                                 "checkpoint-mine", "latest.json", "notes.txt"});
 }
 
-TEST_CASE("saved run folder: without latest.json a folder with a manifest is nobody's to remove") {
+TEST_CASE("saved run folder: without latest.json a folder with a manifest is kept") {
     Folder f;
     const fs::path lost = f.save(1);
     fs::remove(f.path / "latest.json");
@@ -156,7 +156,8 @@ TEST_CASE("saved run folder: without latest.json a folder with a manifest is nob
     CHECK(fs::exists(lost / "manifest"));
 }
 
-TEST_CASE("saved run folder: it is one run's at a time, and what is given up leaves nothing") {
+TEST_CASE(
+    "saved run folder: one run locks the folder and an abandoned checkpoint leaves no files") {
     Folder f;
     {
         const FolderLock lock("checkpoint", f.path.string());
@@ -169,8 +170,7 @@ TEST_CASE("saved run folder: it is one run's at a time, and what is given up lea
     CHECK_FALSE(fs::exists(given_up));
 }
 
-TEST_CASE(
-    "saved run folder: latest.json, cut off or with a bit flipped, is refused or says the same") {
+TEST_CASE("saved run folder: a damaged latest.json is refused or gives the same checkpoint") {
     Folder f;
     f.save(1);
     const std::string bytes = bytes_of(f.path / "latest.json");
@@ -209,7 +209,7 @@ TEST_CASE("saved run folder: a folder whose latest.json is damaged can be writte
     }
 }
 
-TEST_CASE("saved run folder: a manifest that is missing, cut off or damaged is refused") {
+TEST_CASE("saved run folder: a manifest that is missing or truncated or damaged is refused") {
     Folder f;
     const fs::path manifest = f.save(1) / "manifest";
     const std::string bytes = bytes_of(manifest);
@@ -241,7 +241,7 @@ TEST_CASE("saved run folder: a manifest that is missing, cut off or damaged is r
     CHECK(cannot_be_read());
 }
 
-TEST_CASE("saved run folder: another run is refused with what it was and what it is") {
+TEST_CASE("saved run folder: another run is refused with its saved and its present value") {
     Folder f;
     CHECK(f.refusal().find("has no checkpoint") != std::string::npos);
     f.save(1);
@@ -255,8 +255,7 @@ TEST_CASE("saved run folder: another run is refused with what it was and what it
               .find("--new is 2 here") != std::string::npos);
 }
 
-TEST_CASE(
-    "saved run folder: one that goes away while the run is under way is the machine's trouble") {
+TEST_CASE("saved run folder: a folder that disappears during the run is a MachineError") {
     Folder f;
     fs::remove_all(f.path);
     CHECK_THROWS_AS(f.folder.begin(), MachineError);
@@ -284,7 +283,7 @@ class NoMoreFiles {
     rlimit usual_{};
 };
 
-TEST_CASE("saved run folder: one that cannot be listed loses nothing") {
+TEST_CASE("saved run folder: a folder that cannot be listed keeps its checkpoint") {
     Folder f;
     f.save(1);
     {

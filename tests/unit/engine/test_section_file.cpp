@@ -82,12 +82,12 @@ class FileSizeLimit {
     void (*old_handler_)(int);
 };
 
-TEST_CASE("section file: sections are read in any order, and more than once") {
+TEST_CASE("section file: sections can be read in any order and more than once") {
     const Sections sections(1);
     for (const std::size_t i : {4u, 0u, 2u, 1u, 3u, 4u}) CHECK(sections.is_whole(i));
 }
 
-TEST_CASE("section file: cut off anywhere, what lies before the cut is whole and nothing else") {
+TEST_CASE("section file: after a truncation exactly the sections before the cut are whole") {
     const Sections sections(2);
     const std::string bytes = bytes_of(sections.path);
     std::vector<std::size_t> lengths{0, 1, bytes.size() - 1};
@@ -96,7 +96,7 @@ TEST_CASE("section file: cut off anywhere, what lies before the cut is whole and
              {section.offset, section.offset + section.bytes / 2, section.offset + section.bytes})
             lengths.push_back(length);
     for (const std::size_t length : lengths) {
-        INFO("cut off after " << length);
+        INFO("truncated after" << length);
         set_bytes(sections.path, bytes.substr(0, length));
         for (std::size_t i = 0; i < sections.known.size(); ++i) {
             const Section& section = sections.known[i];
@@ -106,7 +106,7 @@ TEST_CASE("section file: cut off anywhere, what lies before the cut is whole and
     }
 }
 
-TEST_CASE("section file: one flipped bit is found in its section, and in no other") {
+TEST_CASE("section file: a flipped bit is found in its section and in no other section") {
     const Sections sections(3);
     const std::string bytes = bytes_of(sections.path);
     for (const std::uint64_t seed : test_seeds(40)) {
@@ -123,15 +123,14 @@ TEST_CASE("section file: one flipped bit is found in its section, and in no othe
     }
 }
 
-TEST_CASE(
-    "section file: one that is missing is the user's error, one that is there the machine's") {
+TEST_CASE("section file: a missing file is a SetupError and an existing file is a MachineError") {
     const Sections sections(4);
     CHECK_THROWS_AS(SectionReader(sections.path + "-not"), SetupError);
     CHECK_THROWS_AS(SectionWriter(sections.path), MachineError);
     CHECK_THROWS_AS(SectionWriter(sections.path + "/below"), MachineError);
 }
 
-TEST_CASE("section file: a disk that takes no more is said with the file's name") {
+TEST_CASE("section file: a full disk is an error that names the file") {
     const TemporaryFolder folder;
     const std::string path = folder.path() + "/full";
     SectionWriter file(path);

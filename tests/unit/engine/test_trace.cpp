@@ -19,7 +19,7 @@ void add_apart(TraceTrack& track, int i, TraceKind kind = TraceKind::execute) {
 
 }  // namespace
 
-TEST_CASE("TraceTrack: a full one has its first half, the last spans, and the gap between") {
+TEST_CASE("TraceTrack: a full track has its first half and the last spans and the gap between") {
     constexpr int kept = 10;
     for (int added = 0; added < 50; ++added) {
         TraceTrack track(kept);
@@ -43,7 +43,7 @@ TEST_CASE("TraceTrack: a full one has its first half, the last spans, and the ga
     }
 }
 
-TEST_CASE("TraceTrack: spans of a kind that follow closely are one, around the rollbacks in them") {
+TEST_CASE("TraceTrack: adjacent spans of one kind are merged around the rollbacks in them") {
     TraceTrack track(100);
     const auto add = [&](TraceKind kind, int from_us, int to_us) {
         track.add(kind, start + microseconds(from_us), start + microseconds(to_us), 1);
@@ -64,7 +64,7 @@ TEST_CASE("TraceTrack: spans of a kind that follow closely are one, around the r
     CHECK(track.spans()[1].count == 2);
 }
 
-TEST_CASE("TraceTrack: what is extended when the track is full is the last span, not the oldest") {
+TEST_CASE("TraceTrack: a full track extends the last span and not the oldest") {
     TraceTrack track(8);
     for (int i = 0; i < 13; ++i) add_apart(track, i);
     track.add(TraceKind::execute, start + microseconds(121), start + microseconds(122), 1000);
@@ -75,9 +75,7 @@ TEST_CASE("TraceTrack: what is extended when the track is full is the last span,
 }
 
 // For pieces of all lengths and tracks of several sizes: every span is kept or counted as left out.
-TEST_CASE(
-    "TraceTrack: one that goes on with an earlier one's spans has the first, the last, and all "
-    "gaps") {
+TEST_CASE("TraceTrack: a continued track has the first spans and the last spans and all gaps") {
     for (const int kept : {4, 8, 16})
         for (int first = 0; first < 30; ++first)
             for (int second = 0; second < 30; ++second) {
@@ -106,7 +104,7 @@ TEST_CASE(
             }
 }
 
-TEST_CASE("TraceTrack: all tracks of a run together are bounded, and each has room for something") {
+TEST_CASE("TraceTrack: all tracks of a run together are bounded and each track has some room") {
     CHECK(trace_spans_max(1, 2) == std::size_t{1} << 18);
     CHECK(trace_spans_max(4, 16) == std::size_t{1} << 14);
     CHECK(trace_spans_max(1000, 64) == std::size_t{1} << 13);

@@ -25,14 +25,14 @@ double share_of(microseconds window, microseconds reduction) {
 }
 
 TEST_CASE(
-    "WindowOverlap: what is left over takes longer than the reduction, and at most half of a "
+    "WindowOverlap: the deferred part takes longer than the reduction and at most half of a "
     "window") {
     CHECK(share_of(microseconds(10'000), microseconds(1'000)) == Approx(0.15));
     CHECK(share_of(microseconds(100'000), microseconds(1'000)) == Approx(0.015));
     CHECK(share_of(microseconds(1'000), microseconds(500)) == WindowOverlap::share_max);
 }
 
-TEST_CASE("WindowOverlap: none where waiting costs less than more reductions do") {
+TEST_CASE("WindowOverlap: there is no overlap if waiting costs less than additional reductions") {
     CHECK(share_of(microseconds(1'000), microseconds(900)) == 0);
     CHECK(share_of(microseconds(10), microseconds(2'000)) == 0);
     CHECK(share_of(microseconds(1'000), microseconds(20)) == 0);
@@ -41,7 +41,8 @@ TEST_CASE("WindowOverlap: none where waiting costs less than more reductions do"
 
 // With an overlap, results arrive before the rest of the window is executed, and at shorter
 // intervals.
-TEST_CASE("WindowOverlap: a window is as long with an overlap as without") {
+TEST_CASE(
+    "WindowOverlap: the measured length of a window is the same with and without an overlap") {
     WindowOverlap overlap;
     WindowOverlap::Clock::time_point now{std::chrono::seconds(1)};
     for (int i = 0; i < 200; ++i) {

@@ -61,7 +61,7 @@ bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
 
 }  // namespace
 
-TEST_CASE("BottomHalf: every era gives what was pushed in it, in order, at any size") {
+TEST_CASE("BottomHalf: every era returns the bytes that were pushed in it in order for all sizes") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
     Mailbox box(mode);
     for (const std::uint64_t seed : test::test_seeds(3)) {
@@ -86,7 +86,7 @@ TEST_CASE("BottomHalf: every era gives what was pushed in it, in order, at any s
 }
 
 TEST_CASE(
-    "BottomHalf: a buffer lies in its small area, then in its large one, then in libc's memory") {
+    "BottomHalf: a growing buffer uses its small area and then its large area and then libc") {
     Mailbox box;
     REQUIRE(box.source.region()->slot_bytes() == std::size_t{2} << 20);
     const auto small = box.memory.mail().area(MailBufferId::a, MailArea::small);
@@ -113,7 +113,7 @@ TEST_CASE(
     CHECK(box.memory.mail().spilled_bytes() == 2 * large.size());
 }
 
-TEST_CASE("BottomHalf: what is in a buffer stays as it was while it grows through all places") {
+TEST_CASE("BottomHalf: the contents of a buffer are unchanged while it grows through all areas") {
     Mailbox box;
     std::vector<std::byte> expected;
     for (std::uint64_t n = 0; expected.size() < std::size_t{1} << 20; ++n) {
@@ -127,7 +127,7 @@ TEST_CASE("BottomHalf: what is in a buffer stays as it was while it grows throug
     CHECK(same(box.drain(), expected));
 }
 
-TEST_CASE("BottomHalf: swaps change nothing about where the two buffers lie") {
+TEST_CASE("BottomHalf: swaps do not change the areas of the two buffers") {
     Mailbox box;
     const auto a = box.memory.mail().area(MailBufferId::a, MailArea::small).data();
     const auto b = box.memory.mail().area(MailBufferId::b, MailArea::small).data();
@@ -139,7 +139,8 @@ TEST_CASE("BottomHalf: swaps change nothing about where the two buffers lie") {
     }
 }
 
-TEST_CASE("BottomHalf: no mail costs no page, little mail one a buffer") {
+TEST_CASE(
+    "BottomHalf: a buffer without mail has no page and a buffer with little mail has one page") {
     Mailbox box;
     const std::size_t before = box.resident();
     box.mail.trim();
@@ -171,7 +172,7 @@ TEST_CASE("BottomHalf: the marks cover every page that was written") {
     }
 }
 
-TEST_CASE("BottomHalf: trimming gives the memory back once no mail has come since the last time") {
+TEST_CASE("BottomHalf: trim() releases memory if no mail has arrived since the last trim()") {
     Mailbox box;
     const std::size_t before = box.resident();
     for (int buffer = 0; buffer < 2; ++buffer) {
@@ -192,7 +193,7 @@ TEST_CASE("BottomHalf: trimming gives the memory back once no mail has come sinc
     CHECK(box.resident() == before + 1);
 }
 
-TEST_CASE("BottomHalf: trimming leaves mail alone that waits to be fetched") {
+TEST_CASE("BottomHalf: trim() keeps mail that has not been drained") {
     Mailbox box;
     box.push(bytes_of(64, 1));
     box.drain();
@@ -204,7 +205,7 @@ TEST_CASE("BottomHalf: trimming leaves mail alone that waits to be fetched") {
     CHECK(same(box.drain(), sent));
 }
 
-TEST_CASE("BottomHalf: libc's memory is given back by trimming, too") {
+TEST_CASE("BottomHalf: trim() also releases memory from libc") {
     Mailbox box(MemoryMode::libc);
     const auto sent = bytes_of(300'000, 1);
     for (int round = 0; round < 3; ++round) {
@@ -217,8 +218,7 @@ TEST_CASE("BottomHalf: libc's memory is given back by trimming, too") {
     CHECK(box.memory.mail().spilled_bytes() == 0);
 }
 
-TEST_CASE(
-    "BottomHalf: a buffer that needs little for long goes home, not one that needs much at times") {
+TEST_CASE("BottomHalf: only a buffer that needs little for a long time returns to its small area") {
     Mailbox box;
     const auto much = bytes_of(small_bytes + 8, 1);
     const auto little = bytes_of(64, 2);
@@ -244,7 +244,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "BottomHalf: many writers and one owner who trims: every event arrives once and in order") {
+    "BottomHalf: with many writers and an owner that trims every event arrives once and in order") {
     // Each writer numbers its events. The owner checks that the numbers of each writer increase by
     // one. A third kind of thread reads the touched bytes meanwhile, as the migration daemon does.
     constexpr std::uint32_t writers = 4, events_each = 30'000;

@@ -6,7 +6,7 @@ namespace {
 
 using nw::EventKey;
 
-TEST_CASE("EventKey: time decides first, then generation, sender and sequence") {
+TEST_CASE("EventKey: the order is by time and then generation and sender and sequence") {
     const EventKey ascending[] = {{1, 0, 0, 0}, {1, 0, 0, 1}, {1, 0, 1, 0},         {1, 1, 0, 0},
                                   {2, 0, 0, 0}, {2, 0, 9, 0}, {2, 0xffffffff, 0, 0}};
     for (const EventKey& a : ascending) {
@@ -19,7 +19,7 @@ TEST_CASE("EventKey: time decides first, then generation, sender and sequence") 
     }
 }
 
-TEST_CASE("PendingEntry: its key is the one it is ordered by") {
+TEST_CASE("PendingEntry: its key gives the same order as the entry") {
     const nw::PendingEntry entry{3.5, 1, 2, 3, 4, 0};
     CHECK(entry.key() == EventKey{3.5, 1, 2, 3});
     CHECK(before(EventKey{3.5, 1, 2, 2}, entry));

@@ -41,7 +41,7 @@ void require_event(const WireEvent& wire, std::uint32_t serial) {
 
 }  // namespace
 
-TEST_CASE("MailRing: events arrive whole and in order, over many laps of the buffer") {
+TEST_CASE("MailRing: events arrive complete and in order over many laps of the buffer") {
     const std::uint64_t seed = test::test_seeds(1).front();
     CAPTURE(seed);
     std::mt19937_64 random(seed);
@@ -70,7 +70,7 @@ TEST_CASE("MailRing: events arrive whole and in order, over many laps of the buf
     CHECK(next > 10 * MailRing::capacity / sizeof(WireEvent));
 }
 
-TEST_CASE("MailRing: an event is not seen before it is published") {
+TEST_CASE("MailRing: an event is invisible before it is published") {
     const auto ring = std::make_unique<MailRing>();
     REQUIRE(append(*ring, 1, 8));
     CHECK(ring->empty());
@@ -81,7 +81,7 @@ TEST_CASE("MailRing: an event is not seen before it is published") {
     CHECK(ring->empty());
 }
 
-TEST_CASE("MailRing: too large an event, or one too many, is refused and changes nothing") {
+TEST_CASE("MailRing: an event without room is refused and changes nothing") {
     const auto ring = std::make_unique<MailRing>();
     CHECK_FALSE(append(*ring, 0, MailRing::event_bytes_max));
     std::uint32_t appended = 0;
@@ -94,7 +94,7 @@ TEST_CASE("MailRing: too large an event, or one too many, is refused and changes
     CHECK(append(*ring, appended, 24));
 }
 
-TEST_CASE("MailRing: a writer and a reader at the same time") {
+TEST_CASE("MailRing: one writer and one reader run concurrently") {
     constexpr std::uint32_t events = 200'000;
     const auto ring = std::make_unique<MailRing>();
     std::thread writer([&] {

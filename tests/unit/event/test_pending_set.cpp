@@ -154,13 +154,13 @@ TEST_CASE("PendingSet: agrees with std::set under random mixes of operations") {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) run_case(seed, 20'000);
 }
 
-TEST_CASE("PendingSet: agrees with std::set in a thousand random cases", "[.nightly]") {
+TEST_CASE("PendingSet: nightly: agrees with std::set in a thousand random cases", "[.nightly]") {
     std::random_device device;
     const std::uint64_t start = (std::uint64_t{device()} << 32) | device();
     for (std::uint64_t seed = start; seed != start + 1000; ++seed) run_case(seed, 100'000);
 }
 
-TEST_CASE("PendingSet: an empty set has no top and infinite time") {
+TEST_CASE("PendingSet: an empty set has no top and its minimum time is infinity") {
     PendingSet set;
     CHECK(set.top() == nullptr);
     CHECK(set.min_time() == nw::time_infinity);
@@ -168,14 +168,15 @@ TEST_CASE("PendingSet: an empty set has no top and infinite time") {
     CHECK(set.validate());
 }
 
-TEST_CASE("PendingSet: entries of one time come in the order of generation, sender, sequence") {
+TEST_CASE(
+    "PendingSet: entries of equal time are in the order of generation and sender and sequence") {
     Twin twin;
     for (int i = 0; i < 20'000; ++i) twin.push(5.0);
     twin.check();
     while (!twin.model.empty()) twin.pop();
 }
 
-TEST_CASE("PendingSet: the ends of the number line are times like any other") {
+TEST_CASE("PendingSet: the smallest and largest doubles are valid times") {
     Twin twin;
     const double largest = std::numeric_limits<double>::max();
     for (int i = 0; i < 200; ++i) {
@@ -192,7 +193,7 @@ TEST_CASE("PendingSet: the ends of the number line are times like any other") {
     twin.check();
 }
 
-TEST_CASE("PendingSet: a thousand entries pushed back into the past come first, in order") {
+TEST_CASE("PendingSet: a thousand late entries come first and in order") {
     Twin twin;
     for (int i = 0; i < 50'000; ++i) twin.push(i * 1e-3);
     for (int i = 0; i < 30'000; ++i) twin.pop();
@@ -201,7 +202,7 @@ TEST_CASE("PendingSet: a thousand entries pushed back into the past come first, 
     while (!twin.model.empty()) twin.pop();
 }
 
-TEST_CASE("PendingSet: what is left after entries were taken out comes in order") {
+TEST_CASE("PendingSet: the entries that are left after removals come in order") {
     Twin twin;
     for (int i = 0; i < 50'000; ++i) twin.push(i * 1e-3);
     for (int i = 0; i < 10'000; ++i) twin.pop();
@@ -215,7 +216,7 @@ TEST_CASE("PendingSet: what is left after entries were taken out comes in order"
     while (!twin.model.empty()) twin.pop();
 }
 
-TEST_CASE("PendingSet: upcoming entries of the run are the next ones while nothing is late") {
+TEST_CASE("PendingSet: upcoming() returns the next entries of the run if no entry is late") {
     PendingSet set;
     for (std::uint32_t i = 0; i < 1000; ++i) set.push({i * 0.01, 0, 0, i, i, 0});
     for (std::uint32_t i = 0; i < 1000; ++i) {
@@ -226,7 +227,7 @@ TEST_CASE("PendingSet: upcoming entries of the run are the next ones while nothi
     }
 }
 
-TEST_CASE("PendingSet: a million entries take little more memory than they have bytes") {
+TEST_CASE("PendingSet: a million entries need little more memory than their own bytes") {
     PendingSet set;
     std::mt19937_64 random(1);
     std::exponential_distribution<double> delay;

@@ -57,14 +57,13 @@ struct Sender {
     void release() {
         events.release(
             serial, pending, [](std::uint32_t) { return true; },
-            [](const EventHeader&, const std::byte*) { FAIL("there is no other worker"); });
+            [](const EventHeader&, const std::byte*) { FAIL("this test has no other worker"); });
     }
 };
 
 }  // namespace
 
-TEST_CASE(
-    "ShortEvents: an event of each size comes out as it went in, and its body is used again") {
+TEST_CASE("ShortEvents: an event of each size is received unchanged and its body is reused") {
     Sender sender;
     const std::size_t bodies = free_bodies(sender.events);
     REQUIRE(bodies > 0);
@@ -90,7 +89,7 @@ TEST_CASE(
     CHECK(free_bodies(sender.events) == bodies);
 }
 
-TEST_CASE("ShortEvents: more bodies are made when all are used, and none is used twice") {
+TEST_CASE("ShortEvents: new bodies are made when all are in use and no body is used twice") {
     Sender sender;
     const std::size_t bodies = free_bodies(sender.events);
     for (std::size_t i = 0; i < 3 * bodies; ++i) {
@@ -112,7 +111,7 @@ TEST_CASE("ShortEvents: more bodies are made when all are used, and none is used
     CHECK(free_bodies(sender.events) >= 3 * bodies);
 }
 
-TEST_CASE("ShortEvents: what a failed handler has sent is dropped, with its bodies") {
+TEST_CASE("ShortEvents: the sends of a failed handler are dropped with their bodies") {
     Sender sender;
     const std::size_t bodies = free_bodies(sender.events);
     send(sender.events, 1, 7, 0);
@@ -125,7 +124,7 @@ TEST_CASE("ShortEvents: what a failed handler has sent is dropped, with its bodi
     CHECK(sender.pending.empty());
 }
 
-TEST_CASE("ShortEvents: an event for another worker goes there with its payload") {
+TEST_CASE("ShortEvents: an event for another worker arrives there with its payload") {
     Sender sender;
     const std::size_t bodies = free_bodies(sender.events);
     Sender receiver;

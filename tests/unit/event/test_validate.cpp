@@ -40,7 +40,7 @@ void check_found(Look&& is_good, const char* what, T& place, U&& wrong) {
 
 }  // namespace
 
-TEST_CASE("PendingSet: validate() finds what is wrong, for_each visits all") {
+TEST_CASE("PendingSet: validate() finds damage and for_each visits all entries") {
     PendingSet set;
     for (std::uint32_t i = 0; i < 3000; ++i) set.push({100 + i * 0.37, 0, 1, i, 2, 0});
     for (int i = 0; i < 500; ++i) {
@@ -56,23 +56,22 @@ TEST_CASE("PendingSet: validate() finds what is wrong, for_each visits all") {
 
     const auto is_good = [&] { return set.validate(); };
     REQUIRE(is_good());
-    check_found(is_good, "an entry too many", set.*opened(SizeOf{}), set.size() + 1);
-    check_found(is_good, "late entries that are no heap", (set.*opened(LateOf{})).front().time,
-                4.0);
-    check_found(is_good, "a window that has moved on", set.*opened(NextOf{}),
+    check_found(is_good, "the size is one too large", set.*opened(SizeOf{}), set.size() + 1);
+    check_found(is_good, "late entries are not a heap", (set.*opened(LateOf{})).front().time, 4.0);
+    check_found(is_good, "the window is too far ahead", set.*opened(NextOf{}),
                 (set.*opened(NextOf{})) + 1000);
     std::vector<std::uint64_t>& buckets = set.*opened(RingUsedOf{});
     const auto used_bucket =
         std::find_if(buckets.begin(), buckets.end(), [](std::uint64_t bits) { return bits != 0; });
     REQUIRE(used_bucket != buckets.end());
-    check_found(is_good, "buckets that are forgotten", *used_bucket, 0);
-    check_found(is_good, "bins that are forgotten", set.*opened(FarUsedOf{}), 0);
+    check_found(is_good, "used buckets are not marked", *used_bucket, 0);
+    check_found(is_good, "used bins are not marked", set.*opened(FarUsedOf{}), 0);
     PendingEntry* const run = set.*opened(RunNextOf{});
     REQUIRE(set.upcoming(1) != nullptr);
-    check_found(is_good, "a run that is not sorted", run->time, run[1].time + 1e-9);
+    check_found(is_good, "the run is not sorted", run->time, run[1].time + 1e-9);
 }
 
-TEST_CASE("BottomHalf: validate() finds what is wrong") {
+TEST_CASE("BottomHalf: validate() finds damage") {
     MemorySource source(linux_os(), MemoryMode::numa, 4);
     GroupMemory memory(source, GroupId{1});
     BottomHalf mail(1, memory.mail());
@@ -96,13 +95,14 @@ TEST_CASE("BottomHalf: validate() finds what is wrong") {
 
     SlotBuffer& live = mail.*opened(LiveOf{});
     SlotBuffer& expired = mail.*opened(ExpiredOf{});
-    check_found(is_good, "mail that nobody comes for", mail.*opened(ListedOf{}), false);
-    check_found(is_good, "more used than can be written", live.*opened(UsedOf{}), 1 << 20);
-    check_found(is_good, "more ready than is marked", live.*opened(ReadyOf{}), 20'000);
-    check_found(is_good, "elsewhere than at home", expired.*opened(BytesOf{}),
+    check_found(is_good, "mail is not listed for the owner", mail.*opened(ListedOf{}), false);
+    check_found(is_good, "more bytes are used than can be written", live.*opened(UsedOf{}),
+                1 << 20);
+    check_found(is_good, "more bytes are ready than are marked", live.*opened(ReadyOf{}), 20'000);
+    check_found(is_good, "the buffer is not in its own area", expired.*opened(BytesOf{}),
                 (expired.*opened(BytesOf{})) + 64);
-    check_found(is_good, "both buffers the same", expired.*opened(IdOf{}), live.id());
-    check_found(is_good, "a ready list that ends in itself", mail.next_ready, &mail);
+    check_found(is_good, "both buffers have the same area", expired.*opened(IdOf{}), live.id());
+    check_found(is_good, "the ready list has a cycle", mail.next_ready, &mail);
 }
 
 }  // namespace nw::test

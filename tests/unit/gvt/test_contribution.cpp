@@ -52,8 +52,7 @@ Contribution combined(Contribution a, const Contribution& b) {
     return a;
 }
 
-TEST_CASE(
-    "Contribution: combine is commutative and associative, and an empty one changes nothing") {
+TEST_CASE("Contribution: combine is commutative and associative and an empty one changes nothing") {
     for (const std::uint64_t seed : test_seeds(2000)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         Dice dice(seed);
@@ -65,7 +64,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("Contribution: GVT is the least of what is pending and of what may be on its way") {
+TEST_CASE("Contribution: GVT is the minimum of pending events and events in flight") {
     Contribution c;
     CHECK(c.gvt() == EventBound{});
     c.m0 = {5, 2};
@@ -80,7 +79,7 @@ TEST_CASE("Contribution: GVT is the least of what is pending and of what may be 
     CHECK(c.in_flight() == 3);
 }
 
-TEST_CASE("EventBound: time first, then generation") {
+TEST_CASE("EventBound: the order is by time and then generation") {
     CHECK(EventBound(1, 9) < EventBound(2, 0));
     CHECK(EventBound(1, 3) < EventBound(1, 4));
     CHECK(!(EventBound(1, 4) < EventBound(1, 4)));

@@ -165,7 +165,7 @@ class CountingRun {
     std::size_t received_ahead_ = 0;
 };
 
-TEST_CASE("GVT is below all that may still happen, does not fall, and reaches the end") {
+TEST_CASE("GVT is below all future events and never decreases and reaches the end") {
     std::size_t received_ahead = 0;
     for (const std::uint64_t seed : test_seeds(150)) {
         INFO("replay with NUMAWARP_TEST_SEED=" << seed);
@@ -185,13 +185,13 @@ TEST_CASE("GVT is below all that may still happen, does not fall, and reaches th
     if (!seed_to_replay()) CHECK(received_ahead > 0);
 }
 
-TEST_CASE("the stamp of a message two epochs ahead is refused") {
+TEST_CASE("a message with a stamp two epochs ahead is refused") {
     EpochCounts counts;
     CHECK_NOTHROW(counts.receive(first_round + 1));
     CHECK_THROWS_AS(counts.receive(first_round + 2), InternalError);
 }
 
-TEST_CASE("a worker does not cut twice before it has learnt the result") {
+TEST_CASE("a worker does not cut twice before it has received the result") {
     EpochCounts counts;
     Contribution out;
     counts.cut(1, out);
@@ -202,7 +202,7 @@ TEST_CASE("a worker does not cut twice before it has learnt the result") {
 
 // Each of two workers sends one message per epoch. The other worker receives it `journey` epochs
 // later.
-TEST_CASE("GVT gets on though something is always in flight") {
+TEST_CASE("GVT advances although some messages are always in flight") {
     constexpr std::uint32_t rounds = 1000, journey = 5;
     static_assert(first_round + rounds < rounds, "epochs wrap on the way");
     EpochCounts workers[2];
@@ -225,7 +225,7 @@ TEST_CASE("GVT gets on though something is always in flight") {
     }
 }
 
-TEST_CASE("a round that is overdue says once which workers have not cut") {
+TEST_CASE("an overdue round reports once which workers have not cut") {
     InProcessNetwork network(1, 1);
     GvtRounds rounds(network.rank(0), 3, 0, WindowControl::off(), true);
     const auto now = GvtRounds::Clock::now();

@@ -13,21 +13,22 @@ namespace {
 
 constexpr std::chrono::milliseconds for_ever = std::chrono::hours(1);
 
-TEST_CASE("Sleepers: who has something to do does not sleep") {
+TEST_CASE("Sleepers: a worker with work does not sleep") {
     Sleepers sleepers(2, nullptr, for_ever);
     int asked = 0;
     CHECK(sleepers.sleep(1, time_infinity, [&] { return ++asked == 1; }));
     CHECK(asked == 1);
 }
 
-TEST_CASE("Sleepers: waking who is awake leaves nothing behind, and who sleeps wakes up in time") {
+TEST_CASE(
+    "Sleepers: waking an awake worker has no later effect and a sleeping worker wakes up in time") {
     Sleepers sleepers(1, nullptr, std::chrono::milliseconds(1));
     sleepers.wake(0);
     sleepers.wake_all();
     CHECK_FALSE(sleepers.sleep(0, time_infinity, [] { return false; }));
 }
 
-TEST_CASE("Sleepers: mail that may not be executed yet wakes nobody") {
+TEST_CASE("Sleepers: mail beyond the horizon does not wake a worker") {
     for (const double time : {1.0, 2.0}) {
         Sleepers sleepers(1, nullptr, std::chrono::milliseconds(time < 2 ? 20'000 : 50));
         std::atomic<bool> is_going_to_sleep{false};
@@ -47,7 +48,7 @@ TEST_CASE("Sleepers: mail that may not be executed yet wakes nobody") {
 }
 
 // Two threads wake each other in turn.
-TEST_CASE("Sleepers: no wake is lost") {
+TEST_CASE("Sleepers: no wake-up is lost") {
     constexpr std::uint32_t players = 2;
     const auto throws = static_cast<std::uint32_t>(test::effort(20'000));
     Sleepers sleepers(players, nullptr, std::chrono::seconds(20));

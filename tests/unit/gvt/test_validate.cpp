@@ -11,7 +11,7 @@ NW_TEST_OPEN(OlderEndOf, &EpochCounts::older_end_);
 NW_TEST_OPEN(NextMessagesOf, &EpochCounts::next_messages_);
 NW_TEST_OPEN(ClosedMinOf, &EpochCounts::closed_min_);
 
-TEST_CASE("EpochCounts: validate() finds what is wrong") {
+TEST_CASE("EpochCounts: validate() finds damage") {
     EpochCounts counts;
     for (int round = 0; round < 5; ++round) {
         counts.send({3.0, 0});
@@ -30,12 +30,11 @@ TEST_CASE("EpochCounts: validate() finds what is wrong") {
         place = right;
         CHECK_NOTHROW(counts.validate());
     };
-    check_found("cut twice without a result", counts.*opened(EpochOf{}), 7u);
-    check_found("a result that was learnt before the cut", counts.*opened(EpochOf{}), 4u);
-    check_found("the older set ends beyond what is known", counts.*opened(OlderEndOf{}), 6u);
-    check_found("sent in an epoch to come", counts.*opened(NextMessagesOf{}), 1);
-    check_found("a minimum that is kept too long", counts.*opened(ClosedMinOf{}),
-                EventBound(2.0, 0));
+    check_found("two cuts without a result", counts.*opened(EpochOf{}), 7u);
+    check_found("a result was received before the cut", counts.*opened(EpochOf{}), 4u);
+    check_found("the older set ends after the known epochs", counts.*opened(OlderEndOf{}), 6u);
+    check_found("messages were sent in a future epoch", counts.*opened(NextMessagesOf{}), 1);
+    check_found("a minimum is kept too long", counts.*opened(ClosedMinOf{}), EventBound(2.0, 0));
 }
 
 }  // namespace nw::test

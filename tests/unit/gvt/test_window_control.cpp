@@ -35,7 +35,7 @@ class Feeder {
     VirtualTime gvt_ = 0;
 };
 
-TEST_CASE("a window that is off or fixed stays what it is") {
+TEST_CASE("a window that is off or fixed does not change") {
     Feeder off(WindowControl::off());
     Feeder fixed(WindowControl::fixed(3.5));
     for (const double efficiency : {0.1, 0.5, 0.8, 1.0, 0.1}) {
@@ -44,8 +44,7 @@ TEST_CASE("a window that is off or fixed stays what it is") {
     }
 }
 
-TEST_CASE(
-    "there is no window until enough has happened to choose one from how far the leaders are") {
+TEST_CASE("the window is unlimited until there are enough events to choose its first width") {
     Feeder feeder(WindowControl::automatic(0, 1024, 2));
     for (int i = 0; i < 10; ++i) CHECK(feeder.round(0.97, 1, 20, 20) == time_infinity);
     CHECK(feeder.round(0.97, 1, 20) == Approx(20));
@@ -58,20 +57,20 @@ Feeder settled() {
     return feeder;
 }
 
-TEST_CASE("low efficiency narrows the window, by four at most") {
+TEST_CASE("low efficiency narrows the window by at most a factor of four") {
     Feeder feeder = settled();
     CHECK(feeder.round(0.9, 20, 20) == Approx(20 * 0.81).epsilon(0.01));
     CHECK(feeder.round(0.2, 20, 20) == Approx(20 * 0.81 / 4).epsilon(0.01));
 }
 
-TEST_CASE("high efficiency widens the window by a quarter, as long as it is used") {
+TEST_CASE("high efficiency widens the window by a quarter if the window is used") {
     Feeder feeder = settled();
     CHECK(feeder.round(1, 20, 20) == Approx(25));
     CHECK(feeder.round(1, 20, 20) == Approx(25 * 1.25));
     CHECK(feeder.round(1, 20, 10) == Approx(25 * 1.25));
 }
 
-TEST_CASE("the advance of GVT does not hold the window down") {
+TEST_CASE("the advance of GVT does not limit the window") {
     Feeder feeder = settled();
     VirtualTime width = 20;
     for (int i = 0; i < 30; ++i) width = feeder.round(1, 0.9 * width, 0.9 * width);
@@ -94,7 +93,7 @@ VirtualTime widest(std::uint32_t lps, std::uint64_t workers) {
     return control.width();
 }
 
-TEST_CASE("where nothing is rolled back the window grows to what workers or LPs account for") {
+TEST_CASE("without rollbacks the window grows to a limit from the numbers of workers and LPs") {
     const auto is_near = [](VirtualTime width, double events) {
         return 1000 * width <= events && 1000 * width > events / 1.6;
     };
@@ -103,7 +102,7 @@ TEST_CASE("where nothing is rolled back the window grows to what workers or LPs 
     CHECK(is_near(widest(1'000'000, 8), 2'000'000));
 }
 
-TEST_CASE("a window that has come to hold more is narrowed, by four at most") {
+TEST_CASE("a window that contains too many events is narrowed by at most a factor of four") {
     Contribution sums;
     WindowControl control = WindowControl::automatic(0, 1024, 1);
     sums.lead = 1000;
@@ -117,7 +116,7 @@ TEST_CASE("a window that has come to hold more is narrowed, by four at most") {
     CHECK(control.width() == 125);
 }
 
-TEST_CASE("what was executed under a wider window does not narrow the next one") {
+TEST_CASE("rollbacks of events from a wider window do not narrow the next window") {
     Feeder feeder = settled();
     // 10,000 events up to 40 beyond GVT. Later rounds roll back a part of them.
     const VirtualTime narrowed = feeder.round(0.5, 0.1, 40);
@@ -125,7 +124,7 @@ TEST_CASE("what was executed under a wider window does not narrow the next one")
     for (int i = 0; i < 5; ++i) CHECK(feeder.round(0.6, 1, 5) == narrowed);
 }
 
-TEST_CASE("a storm of rollbacks narrows the window before GVT has passed what there was") {
+TEST_CASE("a storm of rollbacks narrows the window before GVT has passed the older events") {
     Feeder feeder = settled();
     const VirtualTime before = feeder.round(0.97, 0.1, 1000);
     VirtualTime width = before;
@@ -133,7 +132,7 @@ TEST_CASE("a storm of rollbacks narrows the window before GVT has passed what th
     CHECK(width <= before / 4);
 }
 
-TEST_CASE("a window holds a few hundred events at least") {
+TEST_CASE("a window contains at least a few hundred events") {
     Feeder feeder = settled();
     VirtualTime width = 20;
     for (int i = 0; i < 100; ++i) width = feeder.round(0.1, 2, 2);
@@ -141,7 +140,7 @@ TEST_CASE("a window holds a few hundred events at least") {
     CHECK(width == Approx(256 / 500.).epsilon(0.01));
 }
 
-TEST_CASE("generations fall with efficiency, and grow again unless it is low, in every mode") {
+TEST_CASE("in every mode low efficiency lowers the generations and high efficiency raises them") {
     for (const WindowControl& mode :
          {WindowControl::off(), WindowControl::fixed(3), WindowControl::automatic(0, 1024, 2)}) {
         Feeder feeder(mode);
@@ -157,19 +156,19 @@ TEST_CASE("generations fall with efficiency, and grow again unless it is low, in
     }
 }
 
-TEST_CASE("few events decide nothing") {
+TEST_CASE("a round with few events does not change the window") {
     Feeder feeder = settled();
     CHECK(feeder.round(0, 20, 20, 10) == Approx(20));
 }
 
-TEST_CASE("a window of nothing is left again when all goes well") {
+TEST_CASE("a window of width zero widens again if no event is rolled back") {
     Feeder feeder(WindowControl::automatic(0, 1024, 2));
     for (int i = 0; i < 5; ++i) feeder.round(0.5, 0, 0);
     CHECK(feeder.round(0.5, 0, 0) == 0);
     CHECK(feeder.round(1, 1, 0) > 0);
 }
 
-TEST_CASE("the window is never below zero and always a number, whatever happens") {
+TEST_CASE("the window is never negative and never NaN") {
     for (const std::uint64_t seed : test_seeds(50)) {
         INFO("replay with NUMAWARP_TEST_SEED=" << seed);
         Dice dice(seed);
@@ -185,9 +184,7 @@ TEST_CASE("the window is never below zero and always a number, whatever happens"
     }
 }
 
-TEST_CASE(
-    "with a lookahead there is a time in which the window ends with it, and one in which it does "
-    "not") {
+TEST_CASE("with a lookahead the window ends with the lookahead for a part of the time") {
     WindowControl control = WindowControl::automatic(0.25, 1024, 2);
     CHECK(control.width() == 0.25);
     Contribution sums;
@@ -203,7 +200,7 @@ TEST_CASE(
     CHECK(within < rounds);
 }
 
-TEST_CASE("where there are few LPs, a storm of rollbacks may make the window narrower") {
+TEST_CASE("with few LPs a storm of rollbacks narrows the window further") {
     const auto narrowest = [](std::uint32_t lps) {
         Feeder feeder(WindowControl::automatic(0, lps, 2));
         VirtualTime width = 0;

@@ -48,7 +48,7 @@ TEST_CASE("without trials no window ends with the lookahead") {
     CHECK(player.rounds_within() == 0);
 }
 
-TEST_CASE("the better window is found within a few trials, and the other one costs little") {
+TEST_CASE("the better window is found within a few trials and the other window costs little") {
     const bool within_is_better = GENERATE(false, true);
     Player player;
     CHECK(player.is_within());
@@ -61,7 +61,7 @@ TEST_CASE("the better window is found within a few trials, and the other one cos
     CHECK(lost < 1500);
 }
 
-TEST_CASE("a wide window's end, which GVT would take long to reach, is not waited for") {
+TEST_CASE("a trial does not wait for the end of a wide window that GVT reaches late") {
     Player player(true, 10'000);
     player.play(1000, 1000, 2000);
     player.rounds_within();
@@ -71,7 +71,7 @@ TEST_CASE("a wide window's end, which GVT would take long to reach, is not waite
     CHECK(player.rounds_within() < 8000);
 }
 
-TEST_CASE("when the other window becomes the better one, that is noticed") {
+TEST_CASE("trials find a change of the better window") {
     Player player;
     player.play(20'000, 2000, 1000);
     player.rounds_within();
@@ -79,13 +79,13 @@ TEST_CASE("when the other window becomes the better one, that is noticed") {
     CHECK(player.rounds_within() < 6000);
 }
 
-TEST_CASE("a window that gains less than two in a hundred is not worth the change") {
+TEST_CASE("a gain below two percent does not change the window") {
     Player player;
     player.play(10'000, 1000, 1010);
     CHECK(player.rounds_within() > 9500);
 }
 
-TEST_CASE("a trial ends also where next to nothing is committed") {
+TEST_CASE("a trial also ends if almost no events are committed") {
     Player player;
     player.play(1000, 1, 0);
     CHECK(player.rounds_within() > 500);

@@ -31,7 +31,7 @@ std::string breach(std::uint32_t target, VirtualTime delay, std::size_t payload_
     return "";
 }
 
-TEST_CASE("check_schedule: what may be scheduled") {
+TEST_CASE("check_schedule: valid events are accepted") {
     CHECK(breach(0, 0.5, 0) == "");
     CHECK(breach(3, 1e300, 8) == "");
     CHECK(breach(1, 0, 8) == "");     // to itself: no lookahead
@@ -39,7 +39,7 @@ TEST_CASE("check_schedule: what may be scheduled") {
     CHECK(breach(0, -0.0, 0, 0) == "");
 }
 
-TEST_CASE("check_schedule: each breach has its own words") {
+TEST_CASE("check_schedule: each broken rule has its own message") {
     CHECK(breach(4, 1, 0) ==
           "LP 1 at time 2 schedules an event for LP 4 at time 3: there is no such LP; allowed: 0 "
           "to 3");
@@ -59,7 +59,7 @@ TEST_CASE("check_schedule: each breach has its own words") {
         "lookahead of 0.5");
 }
 
-TEST_CASE("Context: an event scheduled for a time has that time, where no delay would lead to it") {
+TEST_CASE("Context: an event scheduled at a time has exactly that time") {
     // The subtraction and the addition each have a result halfway between two numbers, which is
     // rounded to the even one.
     constexpr double now = 0x1p-53, time = 1 + 0x1p-52;
@@ -87,7 +87,7 @@ TEST_CASE("Context: an event scheduled for a time has that time, where no delay 
     CHECK(times.last.time == now + 1);
 }
 
-TEST_CASE("generation_after: counts zero delays, and does not begin anew after 2^32 of them") {
+TEST_CASE("generation_after: counts zero delays and refuses the wrap after 2^32 of them") {
     CHECK(detail::generation_after(7, 1, 2, 0) == 0);
     CHECK(detail::generation_after(7, 2, 2, 0) == 8);
     CHECK(detail::generation_after(UINT32_MAX - 1, 2, 2, 0) == UINT32_MAX);
@@ -95,7 +95,7 @@ TEST_CASE("generation_after: counts zero delays, and does not begin anew after 2
     CHECK_THROWS_AS(detail::generation_after(UINT32_MAX, 2, 2, 0), ModelError);
 }
 
-TEST_CASE("generation_after: begins with the priority, and never before its cause") {
+TEST_CASE("generation_after: begins with the priority and is never below its cause") {
     const std::uint32_t late = nw::first_generation_of(Priority{2});
     CHECK(detail::generation_after(7, 1, 2, late) == late);
     CHECK(detail::generation_after(7, 2, 2, late) == late);
@@ -103,7 +103,7 @@ TEST_CASE("generation_after: begins with the priority, and never before its caus
           late + 4);
 }
 
-TEST_CASE("blocks_drawn: more than a history entry can say is refused, and so is going back") {
+TEST_CASE("blocks_drawn: a number that a history entry cannot store and a decrease are refused") {
     CHECK(detail::blocks_drawn(5, 5) == 0);
     CHECK(detail::blocks_drawn(5, 5 + std::uint64_t{UINT32_MAX}) == UINT32_MAX);
     CHECK_THROWS_AS(detail::blocks_drawn(5, 6 + std::uint64_t{UINT32_MAX}), ModelError);
@@ -135,7 +135,7 @@ class Recorder final : public detail::EventSink {
     }
 };
 
-TEST_CASE("Context: passes on what is scheduled and written, and knows its event") {
+TEST_CASE("Context: forwards events and output and returns the data of its event") {
     Recorder recorder;
     Context context = recorder.make_context(3.5, 2, 77);
     CHECK(context.now() == 3.5);

@@ -40,7 +40,7 @@ void expect_same(History& history, const std::deque<std::uint32_t>& model) {
     REQUIRE(position == history.tail());
 }
 
-TEST_CASE("History: random appending, trimming and rolling back agree with a deque over the wrap") {
+TEST_CASE("History: random appends and trims and rollbacks agree with a deque across the wrap") {
     std::size_t wraps = 0;
     for (const std::uint64_t seed : test_seeds(20)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -70,7 +70,7 @@ TEST_CASE("History: random appending, trimming and rolling back agree with a deq
     REQUIRE(wraps > 0);
 }
 
-TEST_CASE("History: the ring grows while its entries lie on both sides of the wrap") {
+TEST_CASE("History: the ring grows while its entries are on both sides of the wrap") {
     for (std::uint32_t before = 0; before < 20; ++before) {
         Memory memory;
         History history;
@@ -92,7 +92,7 @@ TEST_CASE("History: the ring grows while its entries lie on both sides of the wr
     }
 }
 
-TEST_CASE("History: what a ring took is given back") {
+TEST_CASE("History: release() returns the memory of the ring") {
     Memory memory;
     History history;
     CHECK_NOTHROW(history.prefetch_next(stride));

@@ -172,22 +172,22 @@ void play(Rollback method, std::uint32_t state_saving_interval) {
     if (method == Rollback::snapshot && state_saving_interval != 1) REQUIRE(coasted > 0);
 }
 
-TEST_CASE("StateKeeper: a small plain state comes back from the history's entries") {
+TEST_CASE("StateKeeper: a small plain state is restored from the entries of the history") {
     play<Plain<SmallState>>(Rollback::copy, 1);
     CHECK(StateKeepingRules::choose(Rollback::copy, process<Plain<SmallState>>(), 0).undo_in_entry);
 }
 
-TEST_CASE("StateKeeper: a large plain state comes back from copies and coasting") {
+TEST_CASE("StateKeeper: a large plain state is restored from copies and coasting forward") {
     for (const std::uint32_t every : {0u, 1u, 2u, 7u, 100u})
         play<Plain<LargeState>>(Rollback::copy, every);
 }
 
-TEST_CASE("StateKeeper: anything on the LP's heap comes back from snapshots and coasting") {
+TEST_CASE("StateKeeper: state on the LP's heap is restored from snapshots and coasting forward") {
     for (const std::uint32_t every : {0u, 1u, 2u, 7u, 100u}) play<Rich>(Rollback::snapshot, every);
     play<Wide>(Rollback::snapshot, 7);
 }
 
-TEST_CASE("StateKeeper: states are saved every so many events, on both sides of the wrap") {
+TEST_CASE("StateKeeper: a state is saved once per interval on both sides of the wrap") {
     KeptLp<Rich> kept(Rollback::snapshot, 10);
     for (int i = 0; i < 1000; ++i) {
         kept.execute(1);
@@ -195,7 +195,7 @@ TEST_CASE("StateKeeper: states are saved every so many events, on both sides of 
     }
 }
 
-TEST_CASE("StateKeeper: trim keeps the saved state that the oldest event to come back needs") {
+TEST_CASE("StateKeeper: trim keeps the saved state that the oldest uncommitted event needs") {
     KeptLp<Rich> kept(Rollback::snapshot, 8);
     for (int i = 0; i < 300; ++i) kept.execute(1);
     const std::uint64_t all = kept.keeper.bytes();
@@ -226,7 +226,8 @@ std::uint32_t interval_after(float save_ns, float event_ns, int calm, bool is_ro
 }
 
 TEST_CASE(
-    "StateKeeper: without rollbacks small states are saved every 32 events, dear ones less often") {
+    "StateKeeper: without rollbacks small states are saved every 32 events and large states less "
+    "often") {
     CHECK(interval_after(100, 100, 10'000, false) == 32);
     CHECK(interval_after(800, 100, 10'000, false) == 32);
     CHECK(interval_after(5000, 100, 10'000, false) == 200);
@@ -234,7 +235,7 @@ TEST_CASE(
     CHECK(interval_after(10'000, 100, 48, false) == 97);  // ⌈√(2 · 47 · 100)⌉
 }
 
-TEST_CASE("StateKeeper: a rollback makes the interval what its rate and the costs say") {
+TEST_CASE("StateKeeper: after a rollback the rollback rate and the costs determine the interval") {
     CHECK(interval_after(10'000, 100, 10'000, false) == 400);
     // The interval is first adapted to one rollback in 32 events or somewhat more, then to none in
     // at most 48 events.
@@ -243,8 +244,7 @@ TEST_CASE("StateKeeper: a rollback makes the interval what its rate and the cost
     CHECK(interval <= 160);
 }
 
-TEST_CASE(
-    "StateKeeper: a large state is saved by what has changed, and its bytes are counted once") {
+TEST_CASE("StateKeeper: a saved large state contains only changes and its bytes are counted once") {
     KeptLp<Wide> kept(Rollback::snapshot, 10);
     for (int i = 0; i < 10; ++i) kept.execute(1);
     const std::uint64_t first = kept.keeper.bytes();
@@ -265,7 +265,7 @@ TEST_CASE(
     CHECK(kept.keeper.bytes() == 0);
 }
 
-TEST_CASE("StateKeeper: of an LP that has failed no state is saved") {
+TEST_CASE("StateKeeper: no state of a failed LP is saved") {
     KeptLp<Rich> kept(Rollback::snapshot, 1);
     for (int i = 0; i < 3; ++i) kept.execute(1);
     kept.lp.failed = true;
@@ -278,8 +278,7 @@ TEST_CASE("StateKeeper: of an LP that has failed no state is saved") {
     CHECK(kept.keeper.saved_states() == 4);
 }
 
-TEST_CASE(
-    "StateKeeper: whoever goes on with an LP knows its interval, where its rules have use for it") {
+TEST_CASE("StateKeeper: a new owner keeps the interval of an LP if its rules use intervals") {
     KeptLp<Rich> kept(Rollback::snapshot, 0);
     kept.execute(1);
     kept.lp.saved_states->interval = 13;
@@ -302,7 +301,7 @@ TEST_CASE(
     CHECK(kept.lp.saved_states == nullptr);
 }
 
-TEST_CASE("StateKeeper: the interval adapts to rollbacks, and doubles without them") {
+TEST_CASE("StateKeeper: the interval adapts to rollbacks and doubles without rollbacks") {
     const auto interval_after = [](bool rollbacks) {
         KeptLp<Rich> kept(Rollback::snapshot, 0);
         kept.execute(1);
@@ -323,7 +322,7 @@ TEST_CASE("StateKeeper: the interval adapts to rollbacks, and doubles without th
     CHECK(interval_after(true) <= 2);
 }
 
-TEST_CASE("StateKeeper: an LP that changes hands takes its bytes along") {
+TEST_CASE("StateKeeper: a handover of an LP also transfers its saved bytes") {
     KeptLp<Rich> kept(Rollback::snapshot, 4);
     for (int i = 0; i < 40; ++i) kept.execute(1);
     StateKeeper other(kept.keeper.rules());

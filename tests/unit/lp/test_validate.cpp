@@ -124,7 +124,7 @@ void check_each(const std::vector<Damage>& damages) {
 
 }  // namespace
 
-TEST_CASE("validate: an LP in order passes, whatever was taken back and made final") {
+TEST_CASE("validate: a valid LP passes after rollbacks and commits") {
     LpAtWork at_work(Rollback::snapshot);
     REQUIRE(at_work.lp.history.size() > 6);
     REQUIRE(at_work.lp.committed != at_work.lp.history.head());
@@ -146,19 +146,23 @@ TEST_CASE("validate: an LP in order passes, whatever was taken back and made fin
 
 TEST_CASE("validate: damage to an LP's record is found") {
     check_each({
-        {"more committed than executed",
+        {"the commit position is after the history",
          [](LpAtWork& a) { a.lp.committed = a.lp.history.tail() + 1; }},
-        {"less committed than kept", [](LpAtWork& a) { a.lp.committed = a.lp.history.head() - 1; }},
-        {"executed, not committed, and on no list",
+        {"the commit position is before the history",
+         [](LpAtWork& a) { a.lp.committed = a.lp.history.head() - 1; }},
+        {"an LP with uncommitted events is not listed",
          [](LpAtWork& a) { a.lp.has_uncommitted = false; }},
-        {"may have let the run end, and nobody would look",
+        {"an event that may end the run is not recorded",
          [](LpAtWork& a) { a.newest().event->lets_end = true; }},
-        {"last key of an older event", [](LpAtWork& a) { a.lp.last_key.time -= 1; }},
-        {"rests, though nothing failed", [](LpAtWork& a) { a.lp.failed = true; }},
-        {"goes on, though it failed", [](LpAtWork& a) { a.newest().event->failed = true; }},
-        {"fewer numbers drawn than its events drew", [](LpAtWork& a) { a.lp.random_counter = 5; }},
-        {"an entry that was dropped by mistake", [](LpAtWork& a) { a.lp.history.drop_last(); }},
-        {"a ring that holds more than it has room for",
+        {"the last key belongs to an older event", [](LpAtWork& a) { a.lp.last_key.time -= 1; }},
+        {"the LP is marked as failed without a failed event",
+         [](LpAtWork& a) { a.lp.failed = true; }},
+        {"the LP has a failed event and is not marked",
+         [](LpAtWork& a) { a.newest().event->failed = true; }},
+        {"fewer random numbers drawn than the events have drawn",
+         [](LpAtWork& a) { a.lp.random_counter = 5; }},
+        {"the newest entry is missing", [](LpAtWork& a) { a.lp.history.drop_last(); }},
+        {"the ring contains more entries than it has room for",
          [](LpAtWork& a) {
              for (int i = 0; i < 8; ++i) a.lp.history.drop_first();
          }},
@@ -167,60 +171,64 @@ TEST_CASE("validate: damage to an LP's record is found") {
 
 TEST_CASE("validate: damage to an LP's saved states is found") {
     check_each({
-        {"the next one is overdue", [](LpAtWork& a) { a.lp.save_due = a.lp.history.tail() - 1; }},
-        {"beyond the history", [](LpAtWork& a) { a.lp.saved_states->newest->position += 3; }},
-        {"not descending",
+        {"the next saved state is overdue",
+         [](LpAtWork& a) { a.lp.save_due = a.lp.history.tail() - 1; }},
+        {"a saved state is beyond the history",
+         [](LpAtWork& a) { a.lp.saved_states->newest->position += 3; }},
+        {"the positions do not descend",
          [](LpAtWork& a) {
              SavedState& newest = *a.lp.saved_states->newest;
              newest.position = newest.older->position;
          }},
-        {"none at the oldest entry kept",
+        {"no saved state at the oldest entry",
          [](LpAtWork& a) {
              SavedState* oldest = a.lp.saved_states->newest;
              while (oldest->older != nullptr) oldest = oldest->older;
              ++oldest->position;
          }},
-        {"none at all", [](LpAtWork& a) { a.lp.saved_states->newest = nullptr; }},
-        {"of the wrong kind", [](LpAtWork& a) { a.rules_by_kind.front().method = Rollback::copy; }},
-        {"an interval of nothing", [](LpAtWork& a) { a.lp.saved_states->interval = 0; }},
+        {"no saved state", [](LpAtWork& a) { a.lp.saved_states->newest = nullptr; }},
+        {"a saved state of the wrong kind",
+         [](LpAtWork& a) { a.rules_by_kind.front().method = Rollback::copy; }},
+        {"an interval of zero", [](LpAtWork& a) { a.lp.saved_states->interval = 0; }},
     });
 }
 
 TEST_CASE("validate: damage to an LP's history is found") {
     check_each({
-        {"events out of order",
+        {"the events are not in order",
          [](LpAtWork& a) {
              a.newest().event->time = 1;
              a.lp.last_key = a.newest().event->key();
          }},
-        {"two of one place that are both final",
+        {"two irrevocable events have the same key",
          [](LpAtWork& a) {
              EventRecord& event = *a.oldest().event;
              EventRecord& next = *a.at(a.lp.history.head() + 1).event;
              event.from_other_worker = next.from_other_worker = true;
              event.time = next.time;
          }},
-        {"another LP's event", [](LpAtWork& a) { a.newest().event->target = 4; }},
-        {"an event that is pending, too",
+        {"an event of another LP", [](LpAtWork& a) { a.newest().event->target = 4; }},
+        {"an executed event is also pending",
          [](LpAtWork& a) { a.newest().event->status = EventStatus::pending; }},
-        {"cancelled and left there",
+        {"a canceled event is in the history",
          [](LpAtWork& a) { a.newest().event->status = EventStatus::cancelled; }},
-        {"final and failed", [](LpAtWork& a) { a.oldest().event->failed = true; }},
-        {"final beyond GVT", [](LpAtWork& a) { a.facts.gvt = 3; }},
-        {"a payload larger than any", [](LpAtWork& a) { a.newest().event->payload_bytes = 65; }},
-        {"a time that is none", [](LpAtWork& a) { a.oldest().event->time = -1; }},
-        {"final, with something left to send",
+        {"an irrevocable event has failed", [](LpAtWork& a) { a.oldest().event->failed = true; }},
+        {"an event beyond GVT is irrevocable", [](LpAtWork& a) { a.facts.gvt = 3; }},
+        {"a payload is larger than the maximum",
+         [](LpAtWork& a) { a.newest().event->payload_bytes = 65; }},
+        {"a negative time", [](LpAtWork& a) { a.oldest().event->time = -1; }},
+        {"an irrevocable event has unsent messages",
          [](LpAtWork& a) { a.oldest().side_effects = a.newest().side_effects; }},
-        {"more sent than counted", [](LpAtWork& a) { a.newest().sent_count = 1; }},
-        {"sequences that are not the next ones", [](LpAtWork& a) { a.lp.sequence += 2; }},
-        {"sent into the past", [](LpAtWork& a) { a.newest().sent->time = 2; }},
-        {"sent by another", [](LpAtWork& a) { a.newest().sent->sender = 6; }},
-        {"sent, and cancelled alone",
+        {"more events were sent than counted", [](LpAtWork& a) { a.newest().sent_count = 1; }},
+        {"the next sequence is wrong", [](LpAtWork& a) { a.lp.sequence += 2; }},
+        {"an event was sent into the past", [](LpAtWork& a) { a.newest().sent->time = 2; }},
+        {"an event was sent by another LP", [](LpAtWork& a) { a.newest().sent->sender = 6; }},
+        {"a sent event is canceled without its cause",
          [](LpAtWork& a) { a.newest().sent->status = EventStatus::cancelled; }},
-        {"a chain of sends that ends in itself",
+        {"the chain of sends has a cycle",
          [](LpAtWork& a) { a.newest().sent->next_sent = a.newest().sent; }},
-        {"an anti-message of another size", [](LpAtWork& a) { a.anti_of_newest().bytes -= 8; }},
-        {"words of a failure without one",
+        {"an anti-message has a wrong size", [](LpAtWork& a) { a.anti_of_newest().bytes -= 8; }},
+        {"a failure message without a failure",
          [](LpAtWork& a) { a.anti_of_newest().kind = SideEffect::Kind::failure; }},
     });
 }

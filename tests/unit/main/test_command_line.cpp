@@ -61,7 +61,7 @@ class TemporaryFile {
 
 }  // namespace
 
-TEST_CASE("command line: without arguments everything has its default") {
+TEST_CASE("command line: without arguments all settings have their defaults") {
     Program program;
     program.read({});
     CHECK(program.settings.config.engine == nw::EngineKind::timewarp);
@@ -75,7 +75,7 @@ TEST_CASE("command line: without arguments everything has its default") {
     CHECK(program.model.mean == 1.5);
 }
 
-TEST_CASE("command line: every option reaches its setting") {
+TEST_CASE("command line: every option changes its setting") {
     Program program;
     program.read({"--engine",
                   "conservative",
@@ -136,7 +136,7 @@ TEST_CASE("command line: every option reaches its setting") {
     CHECK(program.settings.verbose);
 }
 
-TEST_CASE("command line: words instead of numbers mean what they say") {
+TEST_CASE("command line: words such as off and auto are accepted instead of numbers") {
     Program program;
     program.read({"--window", "off", "--state-saving-interval", "auto", "--lps-per-group", "auto",
                   "--gvt-interval", "500ev"});
@@ -151,7 +151,7 @@ TEST_CASE("command line: words instead of numbers mean what they say") {
     CHECK(program.table.find("gvt-interval")->value() == "auto");
 }
 
-TEST_CASE("command line: the model's options reach the model") {
+TEST_CASE("command line: options of the model change the model") {
     Program program;
     program.read({"--share", "1", "--speed", "130.5", "--trucks", "1", "--lanes", "3"});
     CHECK(program.model.share == 1);
@@ -169,14 +169,14 @@ TEST_CASE("command line: the model's options reach the model") {
     CHECK(program.model.day == "sunday");
 }
 
-TEST_CASE("command line: the last of two equal options counts") {
+TEST_CASE("command line: the last of two equal options is valid") {
     Program program;
     program.read({"--workers", "1", "--workers", "3", "--accidents", "--accidents=off"});
     CHECK(program.settings.config.workers == 3);
     CHECK_FALSE(program.model.accidents);
 }
 
-TEST_CASE("command line: what is refused is named with what would be legal") {
+TEST_CASE("command line: a refusal names the option and its value and the allowed values") {
     struct Row {
         std::vector<std::string> arguments;
         std::string message;
@@ -242,7 +242,7 @@ TEST_CASE("command line: what is refused is named with what would be legal") {
     for (const Row& row : rows) CHECK(complaint(row.arguments) == row.message);
 }
 
-TEST_CASE("command line: the daemon takes threads and period, or a word") {
+TEST_CASE("command line: --pagemigd accepts threads and period or a word") {
     Program program;
     const nw::PagemigdOptions& pagemigd = program.settings.config.pagemigd;
     CHECK(pagemigd.automatic);
@@ -264,7 +264,7 @@ TEST_CASE("command line: the daemon takes threads and period, or a word") {
     CHECK(pagemigd.automatic);
 }
 
-TEST_CASE("command line: rebinding takes a period or off, its check a share") {
+TEST_CASE("command line: --rebind accepts a period or off and --check-rebind accepts a share") {
     Program program;
     const nw::Config& config = program.settings.config;
     program.read({"--rebind", "0.25", "--check-rebind", "0.5"});
@@ -275,7 +275,7 @@ TEST_CASE("command line: rebinding takes a period or off, its check a share") {
     CHECK(program.table.find("rebind")->value() == "off");
 }
 
-TEST_CASE("command line: help and version win over everything else") {
+TEST_CASE("command line: --help and --version have priority over all other arguments") {
     Program program;
     program.read({"--wrokers", "--help"});
     CHECK(program.settings.help);
@@ -289,7 +289,7 @@ TEST_CASE("command line: help and version win over everything else") {
     CHECK(nw::version_text(program.model).substr(0, 14) == "toy (numawarp ");
 }
 
-TEST_CASE("configuration file: takes the same names, and the command line wins") {
+TEST_CASE("configuration file: keys equal option names and the command line has priority") {
     const TemporaryFile file(
         "workers = 2\nuntil = 7200\nseed = 9\npin = false\nquiet = true\n"
         "window = \"off\"\nmean = 2.5\nday = \"sunday\"\nlanes = 1\n");
@@ -306,7 +306,7 @@ TEST_CASE("configuration file: takes the same names, and the command line wins")
     CHECK(program.model.lanes == 1);
 }
 
-TEST_CASE("configuration file: what is refused is named with file and key") {
+TEST_CASE("configuration file: a refusal names the file and the key") {
     const std::vector<std::pair<std::string, std::string>> rows = {
         {"workers = 0\n", "workers = 0: must be a whole number from 1 to 4096"},
         {"until = nan\n", "until = nan: must be a number above 0, and finite"},
@@ -326,7 +326,7 @@ TEST_CASE("configuration file: what is refused is named with file and key") {
     CHECK(complaint({"--config", broken.path()}).find(broken.path() + ": line 2: ") == 0);
 }
 
-TEST_CASE("command line: a flag may be taken back, of the model's as of ours") {
+TEST_CASE("command line: flags of the model and of the engine can be switched off again") {
     struct Row {
         std::vector<std::string> arguments;
         bool value;
@@ -351,7 +351,7 @@ TEST_CASE("command line: a flag may be taken back, of the model's as of ours") {
     CHECK(complaint({"--accidents="}) == "--accidents: value is missing; allowed: on|off");
 }
 
-TEST_CASE("command line: what the user wrote is remembered, in the file, too") {
+TEST_CASE("command line: options from the command line and from the file are recorded as given") {
     const TemporaryFile file("seed = 9\n");
     Program program;
     program.read({"--workers", "2", "--config", file.path(), "--quiet", "off"});
@@ -359,7 +359,7 @@ TEST_CASE("command line: what the user wrote is remembered, in the file, too") {
           std::set<std::string, std::less<>>{"config", "quiet", "seed", "workers"});
 }
 
-TEST_CASE("idle options: what does nothing is named with why, if the user wrote it") {
+TEST_CASE("idle options: a given option without effect is reported with the reason") {
     using Lines = std::vector<std::string>;
     const auto notices = [](const std::vector<std::string>& arguments, nw::RunShape shape) {
         Program program;
@@ -394,7 +394,7 @@ TEST_CASE("idle options: what does nothing is named with why, if the user wrote 
           Lines{"--verbose on: has no effect with --quiet"});
 }
 
-TEST_CASE("as_utf8: writes out what is no character, and nothing else") {
+TEST_CASE("as_utf8: escapes exactly the bytes that are not UTF-8") {
     const std::pair<const char*, const char*> rows[] = {
         {"", ""},
         {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\x97", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\x97"},
@@ -413,7 +413,7 @@ TEST_CASE("as_utf8: writes out what is no character, and nothing else") {
     }
 }
 
-TEST_CASE("range: what it holds is what it says") {
+TEST_CASE("range: the text of a range describes its values") {
     struct Row {
         nw::Range range;
         std::string text;
@@ -439,7 +439,7 @@ TEST_CASE("range: what it holds is what it says") {
     }
 }
 
-TEST_CASE("require: names the option, its value and the rule") {
+TEST_CASE("require: the message names the option and its value and the rule") {
     CHECK_NOTHROW(nw::require(true, "mean", 0, "must be above 0"));
     CHECK_THROWS_WITH(nw::require(false, "mean", 0, "must be above 0"),
                       "--mean 0: must be above 0");
@@ -447,7 +447,7 @@ TEST_CASE("require: names the option, its value and the rule") {
                       "--cars 4294967295: must be even");
 }
 
-TEST_CASE("option table: an option of the model must not have an engine's name") {
+TEST_CASE("option table: an option of the model with the name of an engine option is refused") {
     class Clash final : public nw::Model {
       public:
         Clash() : Model("clash", "") {}

@@ -39,21 +39,21 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-TEST_CASE("write_hdf5_table: says which file it could not write, and why") {
+TEST_CASE("write_hdf5_table: an error names the file and the reason") {
     CHECK(trouble_with("a\n1\n", saw_integer, "").empty());
     CHECK(has(trouble_with("a\n1\n", saw_integer, "/nowhere/t.h5"),
               "writing /nowhere/t.h5 failed: No such file or directory"));
     CHECK(has(trouble_with("a\n1\n", saw_integer, "/dev/full"), "/dev/full failed: "));
 }
 
-TEST_CASE("write_hdf5_table: whole numbers up to 2^64 - 1 where none is negative") {
+TEST_CASE("write_hdf5_table: columns without negative numbers can contain numbers up to 2^64 - 1") {
     const std::string text = "a\n0\n18446744073709551615\n";
     CHECK(trouble_with(text, saw_integer | saw_large, "").empty());
     CHECK(has(trouble_with(text, saw_integer, ""), "\"18446744073709551615\" is not a number"));
     CHECK(has(trouble_with("a\n-1\n", saw_large, ""), "\"-1\" is not a number"));
 }
 
-TEST_CASE("write_hdf5_table: a number that is none is an error and not a zero") {
+TEST_CASE("write_hdf5_table: an invalid number is an error instead of zero") {
     CHECK(has(trouble_with("a\n1\n1.5\n", saw_integer, ""), "in column a"));
     CHECK(has(trouble_with("a\n\n", saw_integer, ""), "\"\" is not a number"));
     CHECK(has(trouble_with("a\n1e\n", saw_real, ""), "\"1e\" is not a number"));

@@ -36,7 +36,7 @@ std::string refusal(const std::vector<OutputTable>& of, const std::string& folde
     return "";
 }
 
-TEST_CASE("kept tables: a run leaves the formats that were chosen, and nothing else") {
+TEST_CASE("kept tables: a run leaves exactly the chosen formats") {
     for (const FormatChoice& choice : format_choices()) {
         INFO(choice.word);
         const test::TemporaryFolder folder;
@@ -60,7 +60,8 @@ TEST_CASE("kept tables: a run leaves the formats that were chosen, and nothing e
     }
 }
 
-TEST_CASE("kept tables: what a format cannot have is said with the user's word for it") {
+TEST_CASE(
+    "kept tables: a table that a format cannot store is refused with the option and its value") {
     const test::TemporaryFolder folder;
     const std::string path = folder.path();
     const std::vector<OutputTable> slash{{"cars", {"km/h"}}}, none{{".", {"a"}}};

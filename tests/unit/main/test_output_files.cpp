@@ -51,8 +51,7 @@ void write_whole(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE(
-    "output files: a regular file is replaced as a whole, and an unwritten one is not touched") {
+TEST_CASE("output files: a regular file is replaced completely or is left unchanged") {
     const TemporaryFolder folder;
     std::ofstream(folder / "s.json") << "old";
     { const nw::WholeFile unwritten("stats", folder / "s.json"); }
@@ -62,7 +61,7 @@ TEST_CASE(
     CHECK(folder.files() == 1);
 }
 
-TEST_CASE("output files: what comes in pieces is not there before it is complete") {
+TEST_CASE("output files: a file that is written in pieces appears when it is complete") {
     const TemporaryFolder folder;
     std::ofstream(folder / "t.json") << "old";
     {
@@ -80,7 +79,7 @@ TEST_CASE("output files: what comes in pieces is not there before it is complete
     CHECK(folder.files() == 1);
 }
 
-TEST_CASE("output files: what a killed run has left beside its file goes, and nothing else") {
+TEST_CASE("output files: only the part file of a killed run is removed") {
     const TemporaryFolder folder;
     const std::string target = folder / "s.json";
     const pid_t killed = fork();
@@ -126,7 +125,7 @@ TEST_CASE("output files: what a killed run has left beside its file goes, and no
     CHECK(nw::WholeFile("stats", folder / "other.json").notice().empty());
 }
 
-TEST_CASE("output files: a name without a folder is one in the working folder") {
+TEST_CASE("output files: a name without a folder is in the working folder") {
     const TemporaryFolder folder;
     const fs::path before = fs::current_path();
     fs::current_path(folder / "");
@@ -136,7 +135,7 @@ TEST_CASE("output files: a name without a folder is one in the working folder") 
     CHECK(folder.files() == 1);
 }
 
-TEST_CASE("output files: a symbolic link stays one, and what it leads to is written") {
+TEST_CASE("output files: a symbolic link is kept and its target is written") {
     const TemporaryFolder folder;
     fs::create_symlink("second", folder / "first");
     fs::create_symlink("s.json", folder / "second");
@@ -150,14 +149,14 @@ TEST_CASE("output files: a symbolic link stays one, and what it leads to is writ
     CHECK(folder.files() == 3);
 }
 
-TEST_CASE("output files: a ring of links is refused") {
+TEST_CASE("output files: a cycle of links is refused") {
     const TemporaryFolder folder;
     fs::create_symlink("b", folder / "a");
     fs::create_symlink("a", folder / "b");
     CHECK_THROWS_AS(nw::WholeFile("stats", folder / "a"), nw::SetupError);
 }
 
-TEST_CASE("output files: a pipe gets the text and stays a pipe") {
+TEST_CASE("output files: a pipe receives the text and stays a pipe") {
     const TemporaryFolder folder;
     const fs::path pipe = folder / "pipe";
     REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
@@ -170,7 +169,7 @@ TEST_CASE("output files: a pipe gets the text and stays a pipe") {
     CHECK(folder.files() == 1);
 }
 
-TEST_CASE("output files: a device is written to by a link, too, and stays what it is") {
+TEST_CASE("output files: a device behind a link is written and stays a device") {
     const TemporaryFolder folder;
     fs::create_symlink("/dev/null", folder / "nowhere");
     write_whole(folder / "nowhere", "nothing");
@@ -179,7 +178,7 @@ TEST_CASE("output files: a device is written to by a link, too, and stays what i
     CHECK(folder.files() == 1);
 }
 
-TEST_CASE("output files: an open descriptor is written where it stands") {
+TEST_CASE("output files: an open descriptor is written at its present position") {
     const TemporaryFolder folder;
     const fs::path path = folder / "log";
     FILE* log = std::fopen(path.c_str(), "w");

@@ -23,7 +23,7 @@ void run_steadily(ProgressMeter& meter, int from_second, int to_second, double f
 
 }  // namespace
 
-TEST_CASE("progress: virtual time, share, speed, efficiency, time to go") {
+TEST_CASE("progress: the line contains virtual time and share and speed and efficiency and ETA") {
     ProgressMeter meter(1000);
     CHECK(meter.line() == "setting up");
     meter.add({0, 0, 0, 0});
@@ -32,7 +32,7 @@ TEST_CASE("progress: virtual time, share, speed, efficiency, time to go") {
     CHECK(meter.line() == "at 600/1000 (60.0 %) | 900 k events/s | efficiency 90 % | ETA 40 s");
 }
 
-TEST_CASE("progress: speed is that of the last seconds, time to go that of the last quarter") {
+TEST_CASE("progress: speed is of the last seconds and ETA is of the last quarter of the run") {
     ProgressMeter meter(1000);
     run_steadily(meter, 0, 40, 0, 10);
     for (int second = 1; second <= 10; ++second)
@@ -44,7 +44,7 @@ TEST_CASE("progress: speed is that of the last seconds, time to go that of the l
           "at 410/1000 (41.0 %) | 100 k events/s | efficiency 50 % | ETA 3 min 12 s");
 }
 
-TEST_CASE("progress: a run of hours forgets what was minutes ago") {
+TEST_CASE("progress: a long run ignores the speed of some minutes ago") {
     ProgressMeter meter(1e6);
     run_steadily(meter, 0, 3600, 0, 100);
     for (int second = 1; second <= 300; ++second)
@@ -52,7 +52,7 @@ TEST_CASE("progress: a run of hours forgets what was minutes ago") {
     CHECK(meter.line() == "at 363000/1e+06 (36.3 %) | 0 events/s | ETA 17 h 41 min");
 }
 
-TEST_CASE("progress: a run that was restarted begins at its GVT, and had no speed before") {
+TEST_CASE("progress: a restarted run begins at its GVT without a speed") {
     ProgressMeter meter(1000);
     meter.add({7, 800, 0, 0});
     CHECK(meter.line() == "at 800/1000 (80.0 %)");
@@ -61,7 +61,7 @@ TEST_CASE("progress: a run that was restarted begins at its GVT, and had no spee
           "at 802/1000 (80.2 %) | 1.00 k events/s | efficiency 100 % | ETA 3 min 18 s");
 }
 
-TEST_CASE("progress: without an end there is no share and no time to go") {
+TEST_CASE("progress: without an end there is no share and no ETA") {
     ProgressMeter meter(nw::time_infinity);
     meter.add({0, 0, 0, 0});
     CHECK(meter.line() == "at 0");
@@ -71,7 +71,7 @@ TEST_CASE("progress: without an end there is no share and no time to go") {
     CHECK(meter.line(7) == "at 5");
 }
 
-TEST_CASE("progress: no time to go is known in the first second, or while GVT stands still") {
+TEST_CASE("progress: there is no ETA in the first second and while GVT does not advance") {
     ProgressMeter meter(10);
     meter.add({0, 0, 0, 0});
     meter.add({0.6, 1, 100, 100});
@@ -80,7 +80,7 @@ TEST_CASE("progress: no time to go is known in the first second, or while GVT st
     CHECK(meter.line() == "at 1/10 (10.0 %) | 0 events/s");
 }
 
-TEST_CASE("progress: the end is not there before it is there, and takes a while") {
+TEST_CASE("progress: the share is below 100 % before the end and then the line reports finishing") {
     ProgressMeter meter(1000);
     meter.add({0, 0, 0, 0});
     meter.add({100, 999.99, 0, 0});
@@ -89,7 +89,7 @@ TEST_CASE("progress: the end is not there before it is there, and takes a while"
     CHECK(meter.line() == "at 1000/1000 (100.0 %) | 0 events/s | finishing");
 }
 
-TEST_CASE("progress: a narrow terminal gets less, never half a word") {
+TEST_CASE("progress: a narrow terminal gets fewer fields and only whole words") {
     ProgressMeter meter(1000);
     run_steadily(meter, 0, 60, 0, 10);
     const std::vector<std::string> lines = {
@@ -105,7 +105,7 @@ TEST_CASE("progress: a narrow terminal gets less, never half a word") {
     CHECK(meter.line(0).empty());
 }
 
-TEST_CASE("progress: 80 columns are enough for the longest numbers") {
+TEST_CASE("progress: the longest numbers fit into 80 columns") {
     ProgressMeter meter(1.23456e+123);
     meter.add({0, 0, 0, 0});
     meter.add({100, 9.87654e+101, 99'900'000'000u, 99'900'000'000u});
@@ -113,7 +113,7 @@ TEST_CASE("progress: 80 columns are enough for the longest numbers") {
 }
 
 TEST_CASE(
-    "progress: a log gets a line after a while and then every minute, one after a long stop") {
+    "progress: a log gets a line after 10 s and then every minute and one after a long pause") {
     LogPace pace(10);
     std::vector<int> lines;
     for (int tenth = 0; tenth < 4000; ++tenth)

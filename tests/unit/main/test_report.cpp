@@ -69,7 +69,7 @@ std::size_t lines_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("statistics: every key of the contract is there") {
+TEST_CASE("statistics: all keys of the documented format exist") {
     const nlohmann::json json = FinishedRun().json();
     for (const char* key : {"schema",
                             "version",
@@ -119,7 +119,7 @@ TEST_CASE("statistics: every key of the contract is there") {
         CHECK(json["memory"]["by_kind"].contains(key));
 }
 
-TEST_CASE("statistics: numbers are those of the run") {
+TEST_CASE("statistics: the numbers are those of the run") {
     const nlohmann::json json = FinishedRun().json();
     CHECK(json["schema"] == "numawarp.stats/2");
     CHECK(json["model"] == "toy");
@@ -135,7 +135,7 @@ TEST_CASE("statistics: numbers are those of the run") {
     CHECK(json["workers_detail"][1]["committed_events"] == 450'000);
 }
 
-TEST_CASE("statistics and report: what the hardware counted, in all and for an event") {
+TEST_CASE("statistics and report: hardware counts are given in total and per event") {
     FinishedRun run;
     run.result.hardware[nw::HardwareCounter::instructions] = 1'800'000;
     const nlohmann::json hardware = run.json()["hardware"];
@@ -147,7 +147,7 @@ TEST_CASE("statistics and report: what the hardware counted, in all and for an e
     CHECK_FALSE(contains(FinishedRun().report(), "per event"));
 }
 
-TEST_CASE("hardware_notices: one for each reason, with all that it is the reason for") {
+TEST_CASE("hardware_notices: one notice per reason names all counters with that reason") {
     nw::HardwareCounts counts;
     CHECK(nw::hardware_notices(counts).empty());
     counts.refused = {ENOENT, ENOENT, EACCES};
@@ -157,7 +157,7 @@ TEST_CASE("hardware_notices: one for each reason, with all that it is the reason
     CHECK(contains(notices[0] + notices[1], "loads: the kernel does not permit it"));
 }
 
-TEST_CASE("statistics: samples over time, rollback lengths of all workers, and who sent to whom") {
+TEST_CASE("statistics: samples and rollback lengths and communication between ranks are reported") {
     FinishedRun run;
     run.result.ranks = 2;
     run.result.history = {{0.5, 3, 100, 130, 20, 7, 1 << 20, 2.5}, {1, 10, 300, 330, 30, 9, 0}};
@@ -181,7 +181,7 @@ TEST_CASE("statistics: samples over time, rollback lengths of all workers, and w
     CHECK(json["communication"] == nlohmann::json({{0, 7}, {5, 0}}));
 }
 
-TEST_CASE("statistics: options are those in force, the engine's and the model's") {
+TEST_CASE("statistics: the options are the values in force of the engine and of the model") {
     FinishedRun run;
     run.result.rollback = nw::Rollback::reverse;
     const nlohmann::json options = run.json()["options"];
@@ -195,7 +195,7 @@ TEST_CASE("statistics: options are those in force, the engine's and the model's"
     CHECK_FALSE(options.contains("help"));
 }
 
-TEST_CASE("statistics: what is infinite is null") {
+TEST_CASE("statistics: infinite values are null") {
     FinishedRun run;
     run.result.until = nw::time_infinity;
     CHECK(run.json()["until"].is_null());
@@ -230,7 +230,7 @@ struct RunOnNodes : FinishedRun {
 
 }  // namespace
 
-TEST_CASE("statistics: nodes, placement and what was moved") {
+TEST_CASE("statistics: nodes and placement and moved pages are reported") {
     const nlohmann::json json = RunOnNodes().json();
     const nlohmann::json& numa = json["numa"];
     CHECK(numa["topology"].size() == 3);
@@ -251,7 +251,7 @@ TEST_CASE("statistics: nodes, placement and what was moved") {
     CHECK(json["memory"]["by_kind"]["history"] == 3 << 20);
 }
 
-TEST_CASE("statistics: what nobody asked the kernel is null") {
+TEST_CASE("statistics: placement that was not measured is null") {
     const nlohmann::json numa = FinishedRun().json()["numa"];
     CHECK(numa["remote_page_share"].is_null());
     CHECK(numa["placement"].is_null());
@@ -260,7 +260,7 @@ TEST_CASE("statistics: what nobody asked the kernel is null") {
     CHECK(numa["placement_history"].empty());
 }
 
-TEST_CASE("report: several nodes are shown with what lay there") {
+TEST_CASE("report: several nodes are shown with the pages on them") {
     const std::string report = RunOnNodes().report();
     for (const char* part :
          {"node cores  used workers     memory       free  distances",
@@ -287,7 +287,7 @@ TEST_CASE("report: one node has a table only with --verbose") {
     CHECK(contains(run.report(), "distances"));
 }
 
-TEST_CASE("report: about twenty lines that hold what one wants to know") {
+TEST_CASE("report: about twenty lines contain the main results") {
     const std::string report = FinishedRun().report();
     CHECK(lines_of(report) >= 12);
     CHECK(lines_of(report) <= 25);
@@ -300,13 +300,13 @@ TEST_CASE("report: about twenty lines that hold what one wants to know") {
         CHECK(contains(report, part));
 }
 
-TEST_CASE("report: other engines are not asked for rollbacks") {
+TEST_CASE("report: other engines do not report rollbacks") {
     FinishedRun run;
     run.settings.config.engine = nw::EngineKind::sequential;
     CHECK_FALSE(contains(run.report(), "rollback"));
 }
 
-TEST_CASE("report: an interrupted run says by what, and how far it came") {
+TEST_CASE("report: an interrupted run names the signal and the reached time") {
     FinishedRun run;
     run.result.reason = nw::EndReason::interrupted;
     run.result.end_time = 2.5;
@@ -320,7 +320,7 @@ TEST_CASE("report: an interrupted run says by what, and how far it came") {
     CHECK(contains(run.report(), "2.5 of 10"));
 }
 
-TEST_CASE("report: after a restart workers are busy for a share of this process's time") {
+TEST_CASE("report: after a restart the busy share of workers is of the time of this process") {
     FinishedRun run;
     run.result.saving.restarted_at = 4;
     run.result.wall_seconds_before = 18;
@@ -329,7 +329,7 @@ TEST_CASE("report: after a restart workers are busy for a share of this process'
     CHECK(contains(run.report(), "  75.0 %\n"));
 }
 
-TEST_CASE("report: many workers are cut short unless --verbose asks for them") {
+TEST_CASE("report: the list of many workers is shortened without --verbose") {
     FinishedRun run;
     run.result.workers.resize(100);
     CHECK(lines_of(run.report()) <= 25);
@@ -339,7 +339,7 @@ TEST_CASE("report: many workers are cut short unless --verbose asks for them") {
     CHECK(contains(run.report(), "coasted_events"));
 }
 
-TEST_CASE("report: --verbose lists what is counted, under the names of the statistics") {
+TEST_CASE("report: --verbose lists all counters with the names of the statistics") {
     RunOnNodes run;
     CHECK_FALSE(contains(run.report(), "numa.pages_moved"));
     run.settings.verbose = true;
@@ -351,13 +351,13 @@ TEST_CASE("report: --verbose lists what is counted, under the names of the stati
         CHECK(contains(report, line));
 }
 
-TEST_CASE("report: a notice stands on a line of its own") {
+TEST_CASE("report: each notice has its own line") {
     FinishedRun run;
     run.result.notices = {"workers are not pinned"};
     CHECK(contains(run.report(), "\n  notice: workers are not pinned\n"));
 }
 
-TEST_CASE("numbers as text: three digits that matter") {
+TEST_CASE("numbers as text: three significant digits") {
     CHECK(nw::count_text(0) == "0");
     CHECK(nw::count_text(999) == "999");
     CHECK(nw::count_text(999.6) == "1.00 k");
@@ -380,7 +380,7 @@ TEST_CASE("numbers as text: three digits that matter") {
     CHECK(nw::with_thousands(123) == "123");
 }
 
-TEST_CASE("output files: a file appears only when it is whole") {
+TEST_CASE("output files: a file appears only when it is complete") {
     namespace fs = std::filesystem;
     const fs::path folder = fs::temp_directory_path() / ("numawarp-" + std::to_string(getpid()));
     nw::prepare_folder("output", (folder / "deep").string());
@@ -397,7 +397,7 @@ TEST_CASE("output files: a file appears only when it is whole") {
     fs::remove_all(folder);
 }
 
-TEST_CASE("output files: what cannot be written is found at once") {
+TEST_CASE("output files: a path that cannot be written is refused at the start") {
     for (const char* path : {"/dev/null", "/dev/null/x", "/proc/numawarp"})
         CHECK_THROWS_AS(nw::prepare_folder("output", path), nw::SetupError);
     CHECK_THROWS_AS(nw::WholeFile("stats", "/nonexistent/x.json"), nw::SetupError);

@@ -26,11 +26,11 @@ std::string complaint(Spoil spoil, nw::Settings settings = {}, std::uint32_t ran
 
 }  // namespace
 
-TEST_CASE("setup rules: a sound setup passes") {
+TEST_CASE("setup rules: a correct setup is accepted") {
     CHECK(complaint([](nw::Setup&, nw::Config&) {}) == "");
 }
 
-TEST_CASE("setup rules: what only the model's author can mend names the model") {
+TEST_CASE("setup rules: a mistake in the model is reported with the name of the model") {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK(complaint([](nw::Setup& s, nw::Config&) { s.lps = 0; }) ==
           "model toy: lps 0: must be at least 1");
@@ -73,7 +73,7 @@ TEST_CASE("setup rules: what only the model's author can mend names the model") 
     CHECK(tables(65'537) == "model toy: 65537 output tables: must be at most 65536");
 }
 
-TEST_CASE("setup rules: names of measures, kinds and events stand on one line of a report") {
+TEST_CASE("setup rules: names of measures and kinds and events must fit on one line") {
     const auto of_measure = [](const std::string& name) {
         return complaint([&](nw::Setup& s, nw::Config&) { s.measures = {{name, nullptr}}; });
     };
@@ -109,7 +109,8 @@ TEST_CASE("setup rules: names of measures, kinds and events stand on one line of
     CHECK(of_event("\x80") == "model toy: event \"\ufffd\"" + how);
 }
 
-TEST_CASE("setup rules: an option that the model cannot serve is named with those it can") {
+TEST_CASE(
+    "setup rules: an option that the model does not support is refused with the supported values") {
     CHECK(complaint([](nw::Setup&, nw::Config& c) { c.rollback = nw::Rollback::copy; }) ==
           "--rollback copy: must be snapshot with model toy");
     CHECK(complaint([](nw::Setup& s, nw::Config& c) {
@@ -128,7 +129,7 @@ TEST_CASE("setup rules: an option that the model cannot serve is named with thos
           "can_end(): a lookahead window could run past this end");
 }
 
-TEST_CASE("setup rules: an option that needs another one says which") {
+TEST_CASE("setup rules: an option that needs another option is refused with its name") {
     const auto as_it_is = [](nw::Setup&, nw::Config&) {};
     const auto sequential = [](nw::Setup&, nw::Config& c) {
         c.engine = nw::EngineKind::sequential;
@@ -162,7 +163,7 @@ TEST_CASE("setup rules: an option that needs another one says which") {
     CHECK(complaint(sequential, settings) == "--check-rollback 0.5" + time_warp);
 }
 
-TEST_CASE("setup rules: the sequential engine has one rank") {
+TEST_CASE("setup rules: the sequential engine has only one rank") {
     const auto sequential = [](nw::Setup&, nw::Config& c) {
         c.engine = nw::EngineKind::sequential;
     };
@@ -177,7 +178,7 @@ TEST_CASE("setup rules: the sequential engine has one rank") {
     CHECK(complaint(conservative, {}, 2) == "");
 }
 
-TEST_CASE("setup rules: random rebinding needs rebinding") {
+TEST_CASE("setup rules: --check-rebind needs --rebind") {
     CHECK(complaint([](nw::Setup&, nw::Config& c) { c.check_rebind = 0.5; }) == "");
     CHECK(complaint([](nw::Setup&, nw::Config& c) {
               c.check_rebind = 0.5;
@@ -200,8 +201,7 @@ TEST_CASE("setup rules: a run must have an end") {
           }) == "");
 }
 
-TEST_CASE(
-    "setup rules: on several ranks nobody tries placements, and a machine needs who asks for it") {
+TEST_CASE("setup rules: --place auto needs one rank and --machine needs an option that uses it") {
     const auto placed = [](nw::PlaceMode place, const char* machine = "") {
         return [=](nw::Setup&, nw::Config& c) {
             c.place = place;

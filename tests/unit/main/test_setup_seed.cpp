@@ -24,7 +24,7 @@ std::vector<std::uint64_t> numbers_of(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("setup(): random numbers belong to the seed, and begin anew with each call") {
+TEST_CASE("setup(): random numbers depend on the seed and are the same in each call") {
     const std::vector<std::uint64_t> first = numbers_of(1);
     CHECK(std::equal(first.begin(), first.begin() + 5, first.begin() + 5));
     CHECK(first == numbers_of(1));

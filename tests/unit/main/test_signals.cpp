@@ -81,31 +81,32 @@ PlacementAnswer answer_to_placement_signal(bool watched) {
 
 }  // namespace
 
-TEST_CASE("signals: where no engine reads the request the first signal ends the process") {
+TEST_CASE("signals: if no engine reads the request the first signal ends the process") {
     CHECK(WEXITSTATUS(end_after_signal(true, nullptr)) == 0);
     CHECK(WEXITSTATUS(end_after_signal(false, nullptr)) == 128 + SIGTERM);
     CHECK(WEXITSTATUS(end_after_signal(true, "in on_end()")) == 128 + SIGTERM);
 }
 
-TEST_CASE("signals: who asks for placement is heard where it is watched") {
+TEST_CASE("signals: a placement request is counted if placement is monitored") {
     const PlacementAnswer answer = answer_to_placement_signal(true);
     CHECK(answer.requests == 2);
     CHECK(answer.line.empty());
 }
 
-TEST_CASE("signals: where nobody watches placement the answer says so, and nothing else happens") {
+TEST_CASE(
+    "signals: if placement is not monitored the answer reports this and nothing else happens") {
     const PlacementAnswer answer = answer_to_placement_signal(false);
     CHECK(answer.requests == 0);
     CHECK(answer.line.find("numawarp: placement: not monitored") == 0);
 }
 
-TEST_CASE("signals: two at once are one request") {
+TEST_CASE("signals: two signals at the same time are one request") {
     const int status = end_after_two_signals(std::chrono::milliseconds(0));
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);
 }
 
-TEST_CASE("signals: a second one after half a second kills") {
+TEST_CASE("signals: a second signal after half a second kills the process") {
     const int status = end_after_two_signals(std::chrono::milliseconds(600));
     CHECK(WIFSIGNALED(status));
     CHECK(WTERMSIG(status) == SIGTERM);

@@ -76,7 +76,7 @@ Tally tally_of(const phold::Parameters& parameters) {
 
 }  // namespace
 
-TEST_CASE("HotSpot: the window goes once around in a period and takes in its width of LPs") {
+TEST_CASE("HotSpot: the window moves once around per period and contains the given number of LPs") {
     constexpr std::uint32_t lps = 128, width = 7;
     const HotSpot spot(lps, width, 256);
     std::vector<int> times_inside(lps, 0);
@@ -109,7 +109,7 @@ TEST_CASE("HotSpot: the first LP of the window exists at any time and with any p
     CHECK(HotSpot(3, 1, 5e-324).first(1e300) < 3);
 }
 
-TEST_CASE("HotSpot: draws are uniform over the window, or over all other LPs") {
+TEST_CASE("HotSpot: draws are uniform over the window or over all other LPs") {
     constexpr std::uint32_t lps = 40, width = 8;
     constexpr int draws = 100'000;
     const HotSpot spot(lps, width, 10);
@@ -142,7 +142,7 @@ TEST_CASE("Phold: the share of events that start hot is exact and evenly spread"
     }
 }
 
-TEST_CASE("Phold: every hot event is executed in the window, every other one outside of it") {
+TEST_CASE("Phold: hot events are executed in the window and all other events outside of it") {
     phold::Parameters parameters;
     parameters.lps = 200;
     parameters.events_per_lp = 2;

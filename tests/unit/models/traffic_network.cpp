@@ -67,14 +67,16 @@ void check_error(const std::string& text, std::initializer_list<const char*> par
     const std::string message = error_of(text);
     INFO(message);
     for (const char* part : parts) {
-        INFO("must say: " << part);
+        INFO("the message must contain:" << part);
         CHECK(message.find(part) != std::string::npos);
     }
 }
 
 }  // namespace
 
-TEST_CASE("Network: uncut Italy is 62 junctions and 75 routes, over 5,000 km, none above 130 km") {
+TEST_CASE(
+    "Network: uncut Italy has 62 junctions and 75 routes of at most 130 km and over 5000 km in "
+    "total") {
     const traffic::Network italy = traffic::italian_network();
     CHECK(italy.junctions.size() == 62);
     CHECK(italy.routes.size() == 75);
@@ -86,7 +88,7 @@ TEST_CASE("Network: uncut Italy is 62 junctions and 75 routes, over 5,000 km, no
     }
 }
 
-TEST_CASE("Network: no Italian route is shorter than the crow flies, and few are much longer") {
+TEST_CASE("Network: no Italian route is shorter than the air distance and few are much longer") {
     const traffic::Network italy = traffic::italian_network();
     for (const traffic::Route& route : italy.routes) {
         const traffic::Junction& from = italy.junctions[route.from];
@@ -103,7 +105,7 @@ TEST_CASE("Network: no Italian route is shorter than the crow flies, and few are
     }
 }
 
-TEST_CASE("Network: whole Italian motorways have their published lengths within 3 %") {
+TEST_CASE("Network: complete Italian motorways have their published lengths within 3 %") {
     const traffic::Network italy = traffic::italian_network();
     const auto check = [&italy](const char* motorway, double published_km) {
         double sum = 0;
@@ -137,7 +139,7 @@ TEST_CASE("Network: whole Italian motorways have their published lengths within 
     check("A32", 72.4);
 }
 
-TEST_CASE("Network: a minimal file is read as written, positions and names of motorways included") {
+TEST_CASE("Network: a minimal file is read with positions and names of motorways") {
     const traffic::Network network = traffic::parse_network(two_junctions + one_route, "net.toml");
     REQUIRE(network.junctions.size() == 2);
     REQUIRE(network.routes.size() == 1);
@@ -150,7 +152,9 @@ TEST_CASE("Network: a minimal file is read as written, positions and names of mo
     CHECK(network.routes[0].length_km == 10);
 }
 
-TEST_CASE("Network: a mistake is told with file, entry, key and what is legal") {
+TEST_CASE(
+    "Network: a mistake is reported with the file and the entry and the key and the allowed "
+    "values") {
     const std::string good = two_junctions + one_route;
     check_error(replaced(good, "length_km = 10\n", ""),
                 {"route of the M1", "missing key length_km", "km above 0"});
@@ -178,7 +182,7 @@ TEST_CASE("Network: a mistake is told with file, entry, key and what is legal") 
     check_error("", {"missing junctions", "[[junction]]"});
 }
 
-TEST_CASE("Network: a network in two pieces is refused, naming a junction of each") {
+TEST_CASE("Network: a network in two pieces is refused with the name of a junction in each piece") {
     const std::string third = replaced(two_junctions, "North", "East");
     const std::string fourth = replaced(third, "South", "West");
     const std::string second_route =
@@ -187,7 +191,7 @@ TEST_CASE("Network: a network in two pieces is refused, naming a junction of eac
                 {"disconnected", "\"North\"", "\"East\""});
 }
 
-TEST_CASE("Network: a file that is not there is a SetupError naming --network") {
+TEST_CASE("Network: a missing file is a SetupError that names --network") {
     try {
         traffic::read_network("/nowhere/net.toml");
         FAIL("no error");

@@ -54,13 +54,13 @@ TEST_CASE("Road physics: the mean crossing time of an empty stretch is length/sp
     const double length_km = 5.5;
     nw::Random random(1, 0, 0);
 
-    SECTION("exactly, when all cars drive at the same speed") {
+    SECTION("exactly if all cars drive at the same speed") {
         traffic::RoadParameters parameters;
         parameters.speed_deviation = 0;
         const double time = traffic::crossing_time(random, length_km, 0, parameters);
         CHECK(std::abs(time - length_km / 110 * 3600) < 1e-9);
     }
-    SECTION("within its confidence interval, averaged over Gaussian speeds") {
+    SECTION("within its confidence interval for the average over Gaussian speeds") {
         const traffic::RoadParameters parameters;
         const Estimate time =
             estimate([&] { return traffic::crossing_time(random, length_km, 0, parameters); });
@@ -73,8 +73,7 @@ TEST_CASE("Road physics: the mean crossing time of an empty stretch is length/sp
     }
 }
 
-TEST_CASE(
-    "Road physics: speed falls with traffic as 1 - cars/capacity, when slowdowns do not vary") {
+TEST_CASE("Road physics: with constant slowdowns speed falls with traffic as 1 - cars/capacity") {
     traffic::RoadParameters parameters;
     parameters.speed_deviation = 0;
     parameters.slowdown_deviation = 0;
@@ -87,7 +86,7 @@ TEST_CASE(
     CHECK(std::isfinite(traffic::crossing_time(random, 10, 1.5, parameters)));
 }
 
-TEST_CASE("Road physics: speeds are Gaussian, positive, and have the wanted mean") {
+TEST_CASE("Road physics: speeds are Gaussian and positive and have the requested mean") {
     const traffic::RoadParameters parameters;
     nw::Random random(2, 0, 0);
     const Estimate speed = estimate([&] {
@@ -99,7 +98,7 @@ TEST_CASE("Road physics: speeds are Gaussian, positive, and have the wanted mean
     CHECK(std::abs(speed.error * std::sqrt(double{samples}) - parameters.speed_deviation) < 0.2);
 }
 
-TEST_CASE("Road physics: the share of cars that stop within 100 km is the one asked for") {
+TEST_CASE("Road physics: the share of cars that stop within 100 km is the requested share") {
     traffic::RoadParameters parameters;
     parameters.stop_probability = 0.2;
     nw::Random random(3, 0, 0);
@@ -111,7 +110,8 @@ TEST_CASE("Road physics: the share of cars that stop within 100 km is the one as
 }
 
 TEST_CASE(
-    "Road physics: accidents are likeliest at half the capacity, and all shares add up to one") {
+    "Road physics: accidents are most probable at half the capacity and all probabilities sum to "
+    "one") {
     const traffic::RoadParameters parameters;
     const double capacity = 400;
     double sum = 0;

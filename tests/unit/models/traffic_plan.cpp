@@ -15,7 +15,8 @@
 using traffic::RoadObject;
 using traffic::RoadPlan;
 
-TEST_CASE("RoadPlan: any legal number of objects is cut exactly, and routes keep their lengths") {
+TEST_CASE(
+    "RoadPlan: any allowed number of objects is reached exactly and routes keep their lengths") {
     const traffic::Network italy = traffic::italian_network();
     for (const std::uint32_t objects : {137u, 138u, 500u, 1024u, 4000u, 20000u}) {
         INFO(objects << " objects");
@@ -41,8 +42,7 @@ TEST_CASE("RoadPlan: any legal number of objects is cut exactly, and routes keep
     }
 }
 
-TEST_CASE(
-    "RoadPlan: segments come in proportion to length: none is longer than two others joined") {
+TEST_CASE("RoadPlan: no segment is longer than two other segments together") {
     const traffic::Network italy = traffic::italian_network();
     for (const std::uint32_t objects : {500u, 1024u, 4000u}) {
         INFO(objects << " objects");
@@ -62,7 +62,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("RoadPlan: links are symmetric, segments have two ends and make chains") {
+TEST_CASE("RoadPlan: links are symmetric and segments have two ends and form chains") {
     const traffic::Network italy = traffic::italian_network();
     for (const std::uint32_t objects : {137u, 1024u}) {
         const RoadPlan plan = traffic::cut(italy, objects);
@@ -91,7 +91,7 @@ TEST_CASE("RoadPlan: links are symmetric, segments have two ends and make chains
     }
 }
 
-TEST_CASE("RoadPlan: neighbours have near numbers, so that blocks of numbers are regions") {
+TEST_CASE("RoadPlan: neighbors have near numbers so that blocks of numbers are regions") {
     const RoadPlan plan = traffic::cut(traffic::italian_network(), 1024);
     std::size_t links = 0, cut_links = 0;
     for (std::uint32_t i = 0; i < plan.size(); ++i) {
@@ -104,7 +104,7 @@ TEST_CASE("RoadPlan: neighbours have near numbers, so that blocks of numbers are
     CHECK(cut_links * 20 < links);
 }
 
-TEST_CASE("RoadPlan: too few and too many objects are refused with the legal range") {
+TEST_CASE("RoadPlan: too few and too many objects are refused with the allowed range") {
     const traffic::Network italy = traffic::italian_network();
     const std::string most = std::to_string(traffic::objects_max(italy));
     CHECK(traffic::cut(italy, traffic::objects_max(italy)).size() == traffic::objects_max(italy));

@@ -93,7 +93,7 @@ Run run(traffic::TrafficModel& model, const Options& options, double until,
 
 }  // namespace
 
-TEST_CASE("Traffic: cars in = cars out + cars inside in every row, and over the whole network") {
+TEST_CASE("Traffic: cars in = cars out + cars inside in every row and over the whole network") {
     const TemporaryFolder folder;
     for (const char* objects : {"137", "500"}) {
         INFO(objects << " objects");
@@ -132,7 +132,7 @@ TEST_CASE("Traffic: cars in = cars out + cars inside in every row, and over the 
     }
 }
 
-TEST_CASE("Traffic: cars enter at the rate that was asked for") {
+TEST_CASE("Traffic: cars enter at the requested rate") {
     const TemporaryFolder folder;
     traffic::TrafficModel model;
     const Run done = run(model, {{"objects", "137"}, {"inter-arrival", "10"}}, 3600, folder);
@@ -146,7 +146,7 @@ TEST_CASE("Traffic: cars enter at the rate that was asked for") {
     CHECK(std::abs(entered - mean) <= 4 * std::sqrt(mean / 2));
 }
 
-TEST_CASE("Traffic: accidents happen on segments only, and the cars that wait are not lost") {
+TEST_CASE("Traffic: accidents happen only on segments and waiting cars are not lost") {
     const TemporaryFolder folder;
     traffic::TrafficModel model;
     // Little room, a wide curve and short accidents: many accidents happen, and end within the run.
@@ -167,7 +167,7 @@ TEST_CASE("Traffic: accidents happen on segments only, and the cars that wait ar
     CHECK(accidents > 5);
 }
 
-TEST_CASE("Traffic: the scenarios choose accidents: off uncut, on when cut, unless told") {
+TEST_CASE("Traffic: accidents are off without cuts and on with cuts unless the option is given") {
     const auto accidents = [](const Options& options) {
         traffic::TrafficModel model;
         set_options(model, options);
@@ -183,7 +183,7 @@ TEST_CASE("Traffic: the scenarios choose accidents: off uncut, on when cut, unle
     CHECK_FALSE(accidents({{"accidents", "off"}}));
 }
 
-TEST_CASE("Traffic: illegal options are refused in a line that names option, value and range") {
+TEST_CASE("Traffic: an invalid option is refused in one line with option and value and range") {
     const std::vector<std::pair<const char*, const char*>> wrong = {
         {"inter-arrival", "-1"}, {"inter-arrival", "nan"},     {"erlang-shape", "0"},
         {"speed-mean", "0"},     {"speed-deviation", "-1"},    {"stop-probability", "1"},
@@ -197,7 +197,7 @@ TEST_CASE("Traffic: illegal options are refused in a line that names option, val
         try {
             set_options(model, {{option, value}});
             model.setup();
-            FAIL("accepted");
+            FAIL("the invalid value was accepted");
         } catch (const nw::SetupError& error) {
             const std::string message = error.what();
             INFO(message);
@@ -207,7 +207,7 @@ TEST_CASE("Traffic: illegal options are refused in a line that names option, val
     }
 }
 
-TEST_CASE("Traffic: the picture shows every segment, and says what time it is") {
+TEST_CASE("Traffic: the picture shows every segment and the virtual time") {
     const TemporaryFolder folder;
     traffic::TrafficModel model;
     const Run done = run(model, {{"objects", "200"}, {"inter-arrival", "60"}}, 5400, folder);

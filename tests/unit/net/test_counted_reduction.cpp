@@ -71,7 +71,7 @@ class RestlessRank {
     std::uint64_t waits_ = 0;
 };
 
-TEST_CASE("CountedReduction: its result is known when all has come that was sent before") {
+TEST_CASE("CountedReduction: the result is available when everything sent before has arrived") {
     std::uint64_t ended = 0, waits = 0;
     for (const std::uint64_t seed : test_seeds(20)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);

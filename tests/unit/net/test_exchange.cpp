@@ -43,7 +43,7 @@ class SlowTransport final : public Transport {
     std::deque<Bytes> arriving_;
 };
 
-TEST_CASE("Exchange: two ranks that have very much for each other send and receive by turns") {
+TEST_CASE("Exchange: two ranks with many batches for each other alternate sending and receiving") {
     constexpr std::uint32_t posted = 20'000;
     std::array<SlowTransport, 2> transports{SlowTransport(0), SlowTransport(1)};
     transports[0].connect(transports[1]);

@@ -53,7 +53,7 @@ NetworkWeather draw_weather(Dice& dice) {
 }
 
 TEST_CASE(
-    "InProcessNetwork: every batch arrives once, at whom it was sent to, sometimes overtaken") {
+    "InProcessNetwork: every batch arrives once at its receiver and some batches overtake others") {
     std::size_t overtaken = 0, late = 0;
     for (const std::uint64_t seed : test_seeds(30)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -101,7 +101,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("InProcessNetwork: no more is handed over at once than was asked for") {
+TEST_CASE("InProcessNetwork: receive() delivers at most the requested number of batches") {
     InProcessNetwork network(2, 1, {.delay_max = 0, .stall_probability = 0, .stall_max = 0});
     for (std::uint32_t n = 0; n < 10; ++n) send(network.rank(0), {0, 1, n});
     int taken = 0;
@@ -112,7 +112,8 @@ TEST_CASE("InProcessNetwork: no more is handed over at once than was asked for")
     CHECK(network.idle());
 }
 
-TEST_CASE("InProcessNetwork: a reduction ends when all have contributed, with one result for all") {
+TEST_CASE(
+    "InProcessNetwork: a reduction ends after all contributions with one result for all ranks") {
     for (const std::uint64_t seed : test_seeds(20)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         Dice dice(seed);
@@ -136,7 +137,7 @@ TEST_CASE("InProcessNetwork: a reduction ends when all have contributed, with on
     }
 }
 
-TEST_CASE("InProcessNetwork: the same seed is the same weather") {
+TEST_CASE("InProcessNetwork: the same seed gives the same delays") {
     const auto play = [](std::uint64_t seed) {
         InProcessNetwork network(3, seed);
         std::vector<std::uint32_t> order;
@@ -156,7 +157,7 @@ TEST_CASE("InProcessNetwork: the same seed is the same weather") {
     CHECK(play(5) != play(6));
 }
 
-TEST_CASE("Transport: nobody sends to itself, and a single rank to nobody") {
+TEST_CASE("Transport: no rank sends to itself and a single rank sends nothing") {
     InProcessNetwork network(2, 1);
     CHECK_THROWS_AS(send(network.rank(0), {0, 0, 1}), InternalError);
     SingleProcess alone;

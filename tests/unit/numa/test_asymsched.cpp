@@ -159,7 +159,7 @@ double milliseconds_of(const std::function<void()>& work, double allowed) {
 
 }  // namespace
 
-TEST_CASE("AsymSched: what is chosen is what trying all placements chooses") {
+TEST_CASE("AsymSched: the chosen placement equals the best placement of an exhaustive search") {
     const std::uint64_t seed = test_seeds(1).front();
     INFO("NUMAWARP_TEST_SEED=" << seed);
     Dice dice(seed);
@@ -184,7 +184,7 @@ TEST_CASE("AsymSched: what is chosen is what trying all placements chooses") {
     CHECK(stayed > 50);
 }
 
-TEST_CASE("AsymSched: a decision takes at most 10 ms on 8 nodes and 100 ms on 16") {
+TEST_CASE("AsymSched: a decision takes at most 10 ms on 8 nodes and 100 ms on 16 nodes") {
     const std::uint64_t seed = test_seeds(1).front();
     INFO("NUMAWARP_TEST_SEED=" << seed);
     Dice dice(seed);
@@ -207,7 +207,7 @@ TEST_CASE("AsymSched: a decision takes at most 10 ms on 8 nodes and 100 ms on 16
     }
 }
 
-TEST_CASE("AsymSched: nodes with much traffic between them are one cluster") {
+TEST_CASE("AsymSched: nodes with heavy traffic between them form one cluster") {
     // Nodes 0 and 1 exchange much traffic, and so do nodes 2 and 3. There is little other traffic.
     const std::vector<std::vector<double>> traffic = {
         {0, 6400, 64, 0}, {6400, 0, 0, 0}, {0, 64, 0, 6400}, {0, 0, 0, 0}};
@@ -227,7 +227,7 @@ TEST_CASE("AsymSched: nodes with much traffic between them are one cluster") {
     CHECK(some[1].nodes == std::vector<std::size_t>{1});
 }
 
-TEST_CASE("place_parts: the largest load of a link, then the sum, is the least of all ways") {
+TEST_CASE("place_parts: minimizes the largest load of a link and then the sum of loads") {
     const std::uint64_t seed = test_seeds(1).front();
     INFO("NUMAWARP_TEST_SEED=" << seed);
     Dice dice(seed);

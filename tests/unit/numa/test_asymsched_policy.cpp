@@ -50,7 +50,7 @@ struct Run {
 
 }  // namespace
 
-TEST_CASE("asymsched: workers on badly connected nodes move, one node's, to CPUs of their own") {
+TEST_CASE("asymsched: workers of one badly connected node move to free CPUs of another node") {
     Run run({n0, n1});
     REQUIRE(run.next(1).seats);
     const std::vector<Place> places = run.policy->worker_places();
@@ -65,7 +65,7 @@ TEST_CASE("asymsched: workers on badly connected nodes move, one node's, to CPUs
     CHECK_FALSE(run.policy->spreads());
 }
 
-TEST_CASE("asymsched: within 0.9 of the best it stays") {
+TEST_CASE("asymsched: workers stay if their placement is within 0.9 of the best") {
     Run best({n0, n2});
     CHECK_FALSE(best.next(1).seats);
     Run without_traffic({n0, n1});
@@ -73,7 +73,7 @@ TEST_CASE("asymsched: within 0.9 of the best it stays") {
     CHECK_FALSE(without_traffic.next(1).seats);
 }
 
-TEST_CASE("asymsched: with a budget too small it stays, and says so; later it moves") {
+TEST_CASE("asymsched: workers stay and report this while the budget is too small and move later") {
     Run run({n0, n1});
     run.period.seconds = 0;
     CHECK_FALSE(run.next(5.9).seats);
@@ -85,8 +85,7 @@ TEST_CASE("asymsched: with a budget too small it stays, and says so; later it mo
           std::string::npos);
 }
 
-TEST_CASE(
-    "asymsched: what a move has taken counts against the next one, and tells what that will take") {
+TEST_CASE("asymsched: the time of a move counts against the next move and predicts its cost") {
     Run run({n0, n1, n2, n3});
     for (auto& row : run.period.traffic) row.assign(row.size(), 0);
     run.period.migration_seconds = 90;  // of pagemigd, for other reasons
@@ -103,7 +102,7 @@ TEST_CASE(
     CHECK(run.next(1000).seats);
 }
 
-TEST_CASE("asymsched: pages that do not follow are fetched once, after two seconds") {
+TEST_CASE("asymsched: pages that do not follow are fetched once after two seconds") {
     Run run({n0, n1});
     REQUIRE(run.next(1).seats);
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
@@ -115,7 +114,7 @@ TEST_CASE("asymsched: pages that do not follow are fetched once, after two secon
     CHECK(run.policy->report().find("pages fetched at a pause") != std::string::npos);
 }
 
-TEST_CASE("asymsched: what a fetch takes counts, however late the workers are done with it") {
+TEST_CASE("asymsched: the time of a fetch counts even if workers complete it late") {
     Run run({n0, n1});
     REQUIRE(run.next(1).seats);
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
@@ -134,7 +133,7 @@ TEST_CASE("asymsched: what a fetch takes counts, however late the workers are do
     CHECK(run.policy->report().find("of which 8.00 s are used") != std::string::npos);
 }
 
-TEST_CASE("asymsched: when CPUs change, what the move under way has taken counts") {
+TEST_CASE("asymsched: if the CPUs change the time of the unfinished move counts") {
     Run run({n0, n1});
     REQUIRE(run.next(1).seats);
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
@@ -146,7 +145,7 @@ TEST_CASE("asymsched: when CPUs change, what the move under way has taken counts
     CHECK(run.policy->report().find("of which 6.00 s are used") != std::string::npos);
 }
 
-TEST_CASE("asymsched: while pages follow nothing else is decided, for half a minute") {
+TEST_CASE("asymsched: for half a minute no decision is made while pages follow") {
     Run run({n0, n1, n2, n3});
     for (auto& row : run.period.traffic) row.assign(row.size(), 0);
     run.period.traffic[0][2] = 64'000;  // from a worker of node 0 to one of node 1
@@ -163,7 +162,7 @@ TEST_CASE("asymsched: while pages follow nothing else is decided, for half a min
     CHECK(run.next(1).seats);
 }
 
-TEST_CASE("asymsched: a node without room for the workers, or outside of the cpuset, is none") {
+TEST_CASE("asymsched: nodes without enough CPUs for the workers are not chosen") {
     Run run({n0, n1});
     run.os.set_allowed_cpus({0, 1, 2, 3, 4, 6, 7});  // node 2 has one CPU left
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
@@ -188,7 +187,7 @@ TEST_CASE("asymsched: on a full machine the heaviest traffic gets the best links
     CHECK_FALSE(run.next(3).seats);
 }
 
-TEST_CASE("asymsched: workers whose pages cannot follow stay with them") {
+TEST_CASE("asymsched: workers stay with their pages if pages cannot follow") {
     Run run({n0, n1});
     run.period.homes.clear();
     CHECK_FALSE(run.next(1).seats);
@@ -196,7 +195,7 @@ TEST_CASE("asymsched: workers whose pages cannot follow stay with them") {
               "workers stay: the kernel does not report the nodes of pages; on nodes 0 1") == 0);
 }
 
-TEST_CASE("asymsched: a process that may use one node only has nothing to choose, and says so") {
+TEST_CASE("asymsched: a process on one node reports that there is no choice") {
     Run run({n0, n1});
     run.os.set_allowed_cpus({0, 1});
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {0, n0}, {1, n0}});
@@ -205,7 +204,7 @@ TEST_CASE("asymsched: a process that may use one node only has nothing to choose
           std::string::npos);
 }
 
-TEST_CASE("asymsched: where the machine has one node it asks for nothing") {
+TEST_CASE("asymsched: on a machine with one node the policy requests nothing") {
     FakeOs os{1, 2};
     const auto policy = make_policy(
         os, {.mode = PlaceMode::asymsched, .machine_file = "", .places = {{0, n0}}, .slots = {}});

@@ -61,7 +61,8 @@ struct Run {
 
 }  // namespace
 
-TEST_CASE("PlacementTrial: spread pages that are faster than local ones before and after stay") {
+TEST_CASE(
+    "PlacementTrial: pages stay spread if this is faster than local pages before and after it") {
     PlacementTrial trial;
     CHECK(sides_of(trial, [](Side side, std::size_t) {
               return side == Side::spread ? 103 : 100;
@@ -70,14 +71,16 @@ TEST_CASE("PlacementTrial: spread pages that are faster than local ones before a
     CHECK(trial.ratio() == 1.03);
 }
 
-TEST_CASE("PlacementTrial: a run that becomes faster by itself is not taken for more bandwidth") {
+TEST_CASE(
+    "PlacementTrial: a run that becomes faster over time does not count as a gain of spread "
+    "pages") {
     PlacementTrial trial;
     CHECK(sides_of(trial, [](Side, std::size_t window) { return 100 + window; }) ==
           std::vector<Side>{Side::local, Side::spread, Side::local});
     CHECK(trial.is_done());
 }
 
-TEST_CASE("PlacementTrial: what is no faster than noise goes back at once") {
+TEST_CASE("PlacementTrial: a gain below the noise ends with local pages") {
     PlacementTrial trial;
     CHECK(sides_of(trial, [](Side side, std::size_t) {
               return side == Side::spread ? 101 : 100;
@@ -85,8 +88,7 @@ TEST_CASE("PlacementTrial: what is no faster than noise goes back at once") {
     CHECK(trial.ratio() == 1.01);
 }
 
-TEST_CASE(
-    "auto: with workers on all nodes, or with one node, it stays local and asks for nothing") {
+TEST_CASE("auto: with workers on all nodes or with one node pages stay local without a trial") {
     Run all({{0, n0}, {1, n1}, {2, n2}});
     CHECK(all.policy->period_seconds() == 0);
     CHECK_FALSE(all.policy->moves_pages());
@@ -99,7 +101,7 @@ TEST_CASE(
     CHECK(policy->report() == "local: there is one node");
 }
 
-TEST_CASE("auto: where nothing is counted a trial decides, in windows with pages in place") {
+TEST_CASE("auto: without counters a trial decides in windows in which all pages are in place") {
     Run slower({{0, n0}});
     CHECK(slower.policy->moves_pages());
     CHECK(slower.policy->report() == "local; the trial has not ended");
@@ -129,7 +131,8 @@ TEST_CASE("auto: where nothing is counted a trial decides, in windows with pages
     CHECK(faster.policy->report().find("pages on nodes 0 ") != std::string::npos);
 }
 
-TEST_CASE("auto: misses of the last level tell whether workers wait for their nodes") {
+TEST_CASE(
+    "auto: last-level cache misses determine whether workers wait for memory of their nodes") {
     Run waits({{0, n0}});
     CHECK(waits.policy->wants_misses());
     waits.period.missed_mb_s = 3100;
@@ -148,7 +151,7 @@ TEST_CASE("auto: misses of the last level tell whether workers wait for their no
           "nodes provide");
 }
 
-TEST_CASE("auto: misses that can be read only after a trial has begun tell of local pages") {
+TEST_CASE("auto: misses that become readable during a trial are used only with local pages") {
     const bool waits = GENERATE(true, false);
     Run run({{0, n0}});
     run.period.committed_events = 1000;
@@ -162,7 +165,7 @@ TEST_CASE("auto: misses that can be read only after a trial has begun tell of lo
     CHECK(run.policy->report().starts_with(waits ? "weighted: misses" : "local: misses"));
 }
 
-TEST_CASE("auto: when workers are put elsewhere before it has decided, it begins again") {
+TEST_CASE("auto: workers that move before the decision restart the measurement") {
     Run run({{0, n0}});
     run.period.committed_events = 1000;
     for (int i = 0; i < 6; ++i) run.policy->on_period(run.period);
@@ -184,7 +187,7 @@ TEST_CASE("auto: when workers are put elsewhere before it has decided, it begins
     CHECK(all.policy->report() == "local: workers have all nodes");
 }
 
-TEST_CASE("auto: where bandwidths are known in proportion only, misses say nothing") {
+TEST_CASE("auto: misses are not used if only relative bandwidths are known") {
     Run run({{0, n0}}, false);
     CHECK_FALSE(run.policy->wants_misses());
     run.period.missed_mb_s = 1e9;

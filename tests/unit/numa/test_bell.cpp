@@ -33,7 +33,7 @@ bool play(Table& table, std::uint32_t self, std::uint32_t throws) {
     return true;
 }
 
-TEST_CASE("Bell: two processes pass a ball, and no ring is lost") {
+TEST_CASE("Bell: two processes wake each other and no wake-up is lost") {
     void* const memory =
         mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(memory != MAP_FAILED);
@@ -50,7 +50,7 @@ TEST_CASE("Bell: two processes pass a ball, and no ring is lost") {
     munmap(memory, sizeof(Table));
 }
 
-TEST_CASE("Bell: who has something to do does not sleep, and who sleeps wakes up in time") {
+TEST_CASE("Bell: a thread with work does not sleep and a sleeping thread wakes up in time") {
     Bell bell;
     CHECK(bell.sleep(std::chrono::hours(1), [] { return true; }));
     bell.ring();

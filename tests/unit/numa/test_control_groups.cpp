@@ -30,7 +30,7 @@ constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
 }  // namespace
 
-TEST_CASE("ControlGroups: without groups or limits there is no limit") {
+TEST_CASE("ControlGroups: without groups or limits memory and CPU time are unlimited") {
     Files files;
     CHECK(files.groups().available_bytes() == UINT64_MAX);
     files.write("cgroup", "0::/job\n");
@@ -40,7 +40,8 @@ TEST_CASE("ControlGroups: without groups or limits there is no limit") {
     CHECK(files.groups().cpu_quota() == std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("ControlGroups: version 2: the tightest group counts, and the page cache is available") {
+TEST_CASE(
+    "ControlGroups: version 2: the lowest limit counts and the page cache is available memory") {
     Files files;
     files.write("cgroup", "0::/job/step\n");
     files.write("job/step/memory.max", "1073741824\n");
@@ -56,7 +57,7 @@ TEST_CASE("ControlGroups: version 2: the tightest group counts, and the page cac
     CHECK(files.groups().cpu_quota() == 1.5);
 }
 
-TEST_CASE("ControlGroups: version 1: each controller has a folder of its own") {
+TEST_CASE("ControlGroups: version 1: each controller has its own folder") {
     Files files;
     files.write("cgroup", "5:cpu,cpuacct:/job\n4:memory:/job\n1:name=systemd:/\n");
     files.write("memory/job/memory.limit_in_bytes", "209715200\n");  // 200 MiB
@@ -74,7 +75,7 @@ TEST_CASE("ControlGroups: version 1: each controller has a folder of its own") {
 }
 
 // A container may not show the groups above its own group. Then the root of the mount is the group.
-TEST_CASE("ControlGroups: the path may be that of the host") {
+TEST_CASE("ControlGroups: the path may be the path on the host") {
     Files files;
     files.write("cgroup", "0::/docker/abc\n");
     files.write("memory.max", "104857600\n");

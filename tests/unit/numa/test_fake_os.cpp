@@ -8,7 +8,7 @@
 
 using namespace nw;
 
-TEST_CASE("FakeOs: a planned fault hits the next calls of its kind only") {
+TEST_CASE("FakeOs: a planned fault affects only the next calls of its kind") {
     FakeOs os(2, 2);
     os.fail_next(FakeOs::Call::bind_thread, EPERM, 2);
     CHECK(os.prefer_local_memory() == 0);
@@ -20,7 +20,7 @@ TEST_CASE("FakeOs: a planned fault hits the next calls of its kind only") {
     CHECK(os.records().back().status == EINVAL);
 }
 
-TEST_CASE("FakeOs: move_pages moves touched pages and gives a status for each") {
+TEST_CASE("FakeOs: move_pages moves touched pages and returns a status per page") {
     FakeOs os(2, 2, 1, 4 * page_bytes);
     std::array<char, 5> memory{};
     std::array<void*, 5> pages{};
@@ -42,7 +42,7 @@ TEST_CASE("FakeOs: move_pages moves touched pages and gives a status for each") 
     CHECK(os.move_pages(pages, NodeId{0}, statuses) == EPERM);
 }
 
-TEST_CASE("FakeOs: a page that is given back is nowhere, and its node has room again") {
+TEST_CASE("FakeOs: a discarded page has no node and its node has free memory again") {
     FakeOs os(2, 2, 1, 4 * page_bytes);
     void* base = nullptr;
     REQUIRE(os.reserve(nullptr, 2 * page_bytes, base) == 0);
@@ -59,7 +59,7 @@ TEST_CASE("FakeOs: a page that is given back is nowhere, and its node has room a
     CHECK(os.free_bytes(NodeId{1}) == 4 * page_bytes);
 }
 
-TEST_CASE("FakeOs: it knows which pages are open, and counts mappings as the kernel does") {
+TEST_CASE("FakeOs: records which pages are open and counts mappings like the kernel") {
     FakeOs os(1, 1);
     void* base = nullptr;
     REQUIRE(os.reserve(nullptr, 8 * page_bytes, base) == 0);
@@ -92,7 +92,7 @@ TEST_CASE("FakeOs: it knows which pages are open, and counts mappings as the ker
     CHECK(os.mapping_count() == 0);
 }
 
-TEST_CASE("Linux: a page is nowhere until touched, and on a node afterwards") {
+TEST_CASE("Linux: a page has no node until it is touched") {
     void* base = nullptr;
     REQUIRE(linux_os().reserve(nullptr, 2 * page_bytes, base) == 0);
     REQUIRE(linux_os().set_access(base, 2 * page_bytes, Access::write) == 0);
@@ -108,7 +108,8 @@ TEST_CASE("Linux: a page is nowhere until touched, and on a node afterwards") {
     CHECK(linux_os().unreserve(base, 2 * page_bytes) == 0);
 }
 
-TEST_CASE("Linux: moving pages to where they are gives a status for each, over several calls") {
+TEST_CASE(
+    "Linux: moving pages to their present nodes returns a status per page over several calls") {
     Os& os = linux_os();
     const std::size_t count = 10'000;
     void* base = nullptr;
@@ -135,7 +136,7 @@ TEST_CASE("Linux: moving pages to where they are gives a status for each, over s
     CHECK(os.unreserve(base, count * page_bytes) == 0);
 }
 
-TEST_CASE("Linux: a node has no more free memory than memory") {
+TEST_CASE("Linux: the free memory of a node is below its total memory") {
     Os& os = linux_os();
     for (const NodeId node : os.nodes()) {
         CHECK(os.free_bytes(node) > 0);

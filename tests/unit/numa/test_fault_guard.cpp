@@ -41,7 +41,7 @@ class RoundingUpward {
 };
 
 TEST_CASE(
-    "FaultGuard: rounding is that of the thread's adoption after a crash and after a handler") {
+    "FaultGuard: a crash and a handler restore the rounding mode that the thread had at adoption") {
     const RoundingUpward upward;
     FaultGuard guard;
     guard.adopt_thread();
@@ -61,7 +61,7 @@ TEST_CASE(
     CHECK(up > one / three);  // the processor rounded upward
 }
 
-TEST_CASE("FaultGuard: no exception is left after a crash in a catch block or amid unwinding") {
+TEST_CASE("FaultGuard: no exception is left after a crash in a catch block or during unwinding") {
     FaultGuard guard;
     guard.adopt_thread();
     const std::string in_catch = run_guarded(guard, [] {
@@ -89,7 +89,7 @@ TEST_CASE("FaultGuard: no exception is left after a crash in a catch block or am
     CHECK(std::current_exception() == nullptr);
 }
 
-TEST_CASE("FaultGuard: what ends a program ends the handler, and says what was called") {
+TEST_CASE("FaultGuard: a call that would end the program ends the handler and is named") {
     FaultGuard guard;
     guard.adopt_thread();
     CHECK(run_guarded(guard, [] { std::exit(7); }) ==
@@ -115,7 +115,7 @@ TEST_CASE("FaultGuard: what ends a program ends the handler, and says what was c
 
 volatile std::sig_atomic_t chained = 0;
 
-TEST_CASE("FaultGuard: outside handlers a signal goes to who was there before") {
+TEST_CASE("FaultGuard: a signal outside of handlers reaches the earlier signal handler") {
     struct sigaction before {};
     struct sigaction counting {};
     counting.sa_handler = [](int) { chained = chained + 1; };

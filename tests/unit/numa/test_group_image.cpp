@@ -166,7 +166,7 @@ class BusyGroup {
 
 // Method: two groups with one seed do the same, one after the other, because a process has only one
 // region. The second group is written and read back several times.
-TEST_CASE("group image: use goes on after it as if it had not been written and read back") {
+TEST_CASE("group image: writing and reading a group does not change its later allocations") {
     for (const std::uint64_t seed : test::test_seeds(12)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         std::vector<std::byte*> undisturbed;
@@ -187,7 +187,7 @@ TEST_CASE("group image: use goes on after it as if it had not been written and r
     }
 }
 
-TEST_CASE("group image: snapshots that were taken before are restored after it") {
+TEST_CASE("group image: snapshots that were taken before the image can be restored after it") {
     std::string image;
     Snapshot* snapshot = nullptr;
     LpHeap* heap = nullptr;
@@ -213,7 +213,7 @@ TEST_CASE("group image: snapshots that were taken before are restored after it")
     group.validate();
 }
 
-TEST_CASE("group image: pages of zeros are left out, and are zeros again") {
+TEST_CASE("group image: pages of zeros are omitted and read back as zeros") {
     constexpr std::size_t bytes = std::size_t{64} << 20;
     std::string image;
     std::byte* at = nullptr;
@@ -236,7 +236,9 @@ TEST_CASE("group image: pages of zeros are left out, and are zeros again") {
         std::all_of(at, at + (std::size_t{2} << 20), [](std::byte b) { return b == std::byte{}; }));
 }
 
-TEST_CASE("group image: one that ends early throws what its reader throws, and harms nobody") {
+TEST_CASE(
+    "group image: a truncated image throws the exception of its reader and damages no other "
+    "group") {
     std::string image;
     {
         MemorySource source(linux_os(), MemoryMode::numa, 1);

@@ -34,8 +34,7 @@ bool may_fault() {
     return sigismember(&mask, SIGSEGV) == 0;
 }
 
-TEST_CASE(
-    "HandlerProbe: a handler that is asked to leave amid a fault leaves by one of the two ways") {
+TEST_CASE("HandlerProbe: a handler with a fault and an interruption ends by exactly one of them") {
     constexpr int faults_wanted = 5'000;
     constexpr int interruptions_wanted = 100;
     FaultGuard guard;

@@ -31,7 +31,7 @@ std::byte* allocate(LpHeap& heap, std::size_t bytes, std::size_t alignment = 0) 
 
 }  // namespace
 
-TEST_CASE("HeapGuards: a write past the end of a block is found, with its size and the offset") {
+TEST_CASE("HeapGuards: a write past the end of a block is reported with the size and the offset") {
     OneLp lp;
     for (const std::size_t bytes : {0U, 1U, 24U, 100U, 5'000U, 9'000U, 300'000U}) {
         for (const std::size_t beyond : {0U, 1U, 31U}) {
@@ -55,7 +55,7 @@ TEST_CASE("HeapGuards: a write past the end of a block is found, with its size a
     lp.heap.validate();
 }
 
-TEST_CASE("HeapGuards: of several blocks that a write has run through the first is blamed") {
+TEST_CASE("HeapGuards: a write over several blocks is reported for the first block") {
     OneLp lp;
     std::vector<std::byte*> blocks;
     for (int i = 0; i < 8; ++i) blocks.push_back(allocate(lp.heap, 40));
@@ -78,7 +78,7 @@ TEST_CASE("HeapGuards: a write before the beginning of a block is found") {
     CHECK(HeapGuards::free(lp.heap, block) == HeapFault::underflow);
 }
 
-TEST_CASE("HeapGuards: bad frees are told apart as without guards") {
+TEST_CASE("HeapGuards: invalid frees are distinguished as without guards") {
     OneLp lp;
     std::byte* const block = allocate(lp.heap, 40);
     std::byte* const large = allocate(lp.heap, 40'000);
@@ -94,7 +94,7 @@ TEST_CASE("HeapGuards: bad frees are told apart as without guards") {
     }
 }
 
-TEST_CASE("HeapGuards: random use of the heap is never blamed, whatever is restored") {
+TEST_CASE("HeapGuards: random valid use and restores of the heap cause no report") {
     for (const std::uint64_t seed : test::test_seeds(5)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         test::Dice dice(seed);

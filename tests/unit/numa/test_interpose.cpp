@@ -57,7 +57,7 @@ T* opaque(T* p) {
 
 }  // namespace
 
-TEST_CASE("interposer: an LP's heap works with no heap current, so that nothing interrupts it") {
+TEST_CASE("interposer: no LP heap is current while an LP's heap allocates memory") {
     if (!malloc_is_ours) return;
     struct WatchingOs : FakeOs {
         WatchingOs() : FakeOs(1, 1) {}
@@ -90,7 +90,7 @@ TEST_CASE("interposer: an LP's heap works with no heap current, so that nothing 
     CHECK(os.calls_outside >= 5);
 }
 
-TEST_CASE("interposer: in a handler the malloc family means the LP's heap, elsewhere libc") {
+TEST_CASE("interposer: the malloc family uses the LP's heap in a handler and libc elsewhere") {
     if (!malloc_is_ours) return;
     OneLp lp(GENERATE(MemoryMode::numa, MemoryMode::libc));
     void* outside = opaque(std::malloc(10));
@@ -135,7 +135,7 @@ TEST_CASE("interposer: in a handler the malloc family means the LP's heap, elsew
     lp.heap.validate();
 }
 
-TEST_CASE("interposer: containers of a handler come back with the snapshot") {
+TEST_CASE("interposer: a snapshot restores the containers of a handler") {
     OneLp lp(GENERATE(MemoryMode::numa, MemoryMode::libc));
     struct State {
         std::map<int, std::string> names;
@@ -183,7 +183,7 @@ TEST_CASE("interposer: containers of a handler come back with the snapshot") {
     CHECK(take_heap_fault() == HeapFault::none);
 }
 
-TEST_CASE("interposer: a handler that frees what it may not is refused and found out") {
+TEST_CASE("interposer: an invalid free in a handler is refused and reported") {
     OneLp lp;
     LpHeap& other = test::new_lp_heap(lp.group);
     int* from_before = new int(5);
@@ -229,7 +229,7 @@ TEST_CASE("interposer: a handler that frees what it may not is refused and found
     lp.heap.validate();
 }
 
-TEST_CASE("interposer: an exception leaves its handler, is caught outside and destroyed there") {
+TEST_CASE("interposer: an exception that leaves its handler is caught and destroyed outside") {
     OneLp lp;
     Snapshot* const before = lp.heap.take(lp.group.platform());
     const std::string words(500, 'w');
@@ -269,7 +269,7 @@ TEST_CASE("interposer: a handler may catch its own exceptions") {
     CHECK(lp.heap.used_bytes() == 0);
 }
 
-TEST_CASE("interposer: exceptions that are kept come back with the snapshot, counts and all") {
+TEST_CASE("interposer: a snapshot restores exceptions in the state and their reference counts") {
     if (!malloc_is_ours) return;
     OneLp lp(GENERATE(MemoryMode::numa, MemoryMode::libc));
     const auto what = [](const std::exception_ptr& kept) -> std::string {
@@ -336,7 +336,7 @@ TEST_CASE("interposer: exceptions that are kept come back with the snapshot, cou
     CHECK(take_heap_fault() == HeapFault::none);
 }
 
-TEST_CASE("interposer: a vector that cannot be had fails in its handler, with bad_alloc") {
+TEST_CASE("interposer: a vector that is too large throws bad_alloc in its handler") {
     OneLp lp;
     bool failed = false;
     {
@@ -351,7 +351,8 @@ TEST_CASE("interposer: a vector that cannot be had fails in its handler, with ba
     CHECK(lp.heap.used_bytes() == 0);
 }
 
-TEST_CASE("interposer: a static of a function survives the rollback of the handler that made it") {
+TEST_CASE(
+    "interposer: a function's static survives the rollback of the handler that initialized it") {
     OneLp lp;
     Snapshot* const before = lp.heap.take(lp.group.platform());
     const auto table = []() -> const std::vector<std::string>& {
@@ -370,7 +371,7 @@ TEST_CASE("interposer: a static of a function survives the rollback of the handl
     LpHeap::drop(before, lp.group.platform());
 }
 
-TEST_CASE("interposer: printing and formatting in a handler leave nothing of libc in its heap") {
+TEST_CASE("interposer: printing and formatting in a handler leave no memory of libc in its heap") {
     OneLp lp;
     Snapshot* const before = lp.heap.take(lp.group.platform());
     for (int i = 0; i < 3; ++i) {
@@ -394,7 +395,7 @@ TEST_CASE("interposer: printing and formatting in a handler leave nothing of lib
     LpHeap::drop(before, lp.group.platform());
 }
 
-TEST_CASE("interposer: threads work on heaps of their own groups side by side") {
+TEST_CASE("interposer: threads use the heaps of their own groups concurrently") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
     MemorySource source(linux_os(), mode, 4);
     std::vector<std::thread> threads;

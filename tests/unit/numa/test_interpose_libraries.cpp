@@ -52,7 +52,7 @@ void* do_nothing(void*) { return nullptr; }
 
 }  // namespace
 
-TEST_CASE("interposer: what libc makes at first use is not the LP's") {
+TEST_CASE("interposer: memory that libc allocates at first use is not in the LP's heap") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     Snapshot* const before = lp.heap.take(lp.group.platform());
@@ -165,7 +165,7 @@ TEST_CASE("interposer: what libc makes at first use is not the LP's") {
     CHECK(lp.heap.used_bytes() == 0);
 }
 
-TEST_CASE("interposer: what changes the process is refused in a handler, and elsewhere is not") {
+TEST_CASE("interposer: a call that changes the process is refused only in a handler") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     static char variable[] = "NUMAWARP_TEST=1";
@@ -233,7 +233,7 @@ TEST_CASE("interposer: what changes the process is refused in a handler, and els
     CHECK(signgam == -1);  // lgamma() is refused because this program reads signgam
 }
 
-TEST_CASE("interposer: each function that is not for handlers is refused by its name") {
+TEST_CASE("interposer: each function that is not allowed in handlers is refused with its name") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     for (const test::RefusedCall& refused : test::refused_calls()) {
@@ -246,7 +246,7 @@ TEST_CASE("interposer: each function that is not for handlers is refused by its 
     }
 }
 
-TEST_CASE("interposer: a handler does not continue a text that another handler began to split") {
+TEST_CASE("interposer: a handler does not continue the strtok() of another handler") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     static char text[] = "one two three";
@@ -263,7 +263,7 @@ TEST_CASE("interposer: a handler does not continue a text that another handler b
         0);
 }
 
-TEST_CASE("interposer: a handler closes what it opens, and nothing else") {
+TEST_CASE("interposer: a handler can close only files that it opened") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     Snapshot* const before = lp.heap.take(lp.group.platform());
@@ -364,7 +364,7 @@ void use_throwing_static() { static const ThrowsTwice object; }
 
 }  // namespace
 
-TEST_CASE("interposer: what is called once for the process survives the handler that did it") {
+TEST_CASE("interposer: the result of call_once survives the handler that called it") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     CHECK(lp.handle([] {
@@ -374,7 +374,7 @@ TEST_CASE("interposer: what is called once for the process survives the handler 
     CHECK_FALSE(is_group_memory(table_made_once->data()));
 }
 
-TEST_CASE("interposer: an initialiser that crashed can be run again, by another thread, too") {
+TEST_CASE("interposer: another thread can repeat an initializer that crashed") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     CHECK(lp.handle([] { static_cast<void>(number_of_static()); }).find("SIGSEGV") == 0);
@@ -404,7 +404,7 @@ TEST_CASE("interposer: an initialiser that crashed can be run again, by another 
     CHECK(calls == 2);
 }
 
-TEST_CASE("interposer: an exception from an initialiser may be kept, and counted down") {
+TEST_CASE("interposer: an exception from an initializer may be kept and released") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     std::exception_ptr* kept = nullptr;
@@ -441,7 +441,7 @@ char* of_libc = nullptr;
 
 }  // namespace
 
-TEST_CASE("interposer: libc's memory is not freed by a handler that libc has called back") {
+TEST_CASE("interposer: a callback that libc calls in a handler cannot free memory of libc") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     for (const bool by_callback : {true, false}) {
@@ -461,7 +461,7 @@ TEST_CASE("interposer: libc's memory is not freed by a handler that libc has cal
     }
 }
 
-TEST_CASE("interposer: a handler that lets a string of the process grow is found out") {
+TEST_CASE("interposer: a handler that enlarges a string of the process is reported") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     std::string shared(100, 's');

@@ -16,7 +16,7 @@
 using namespace nw;
 using namespace nw::test;
 
-TEST_CASE("interposer: a locale in an LP's state is rolled back with it") {
+TEST_CASE("interposer: a locale in an LP's state is rolled back with the state") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     struct State {
@@ -51,7 +51,7 @@ TEST_CASE("interposer: a locale in an LP's state is rolled back with it") {
     CHECK(lp.heap.used_bytes() == 0);
 }
 
-TEST_CASE("interposer: handlers may count a global locale down as often as they like") {
+TEST_CASE("interposer: handlers may release a global locale any number of times") {
     if (!malloc_is_interposed) return;
     GuardedLp lp;
     const std::locale outer = std::locale::global(std::locale("C.UTF-8"));
@@ -74,7 +74,7 @@ TEST_CASE("interposer: handlers may count a global locale down as often as they 
     std::locale::global(outer);
 }
 
-TEST_CASE("interposer: facets of the classic locale may be counted down, too") {
+TEST_CASE("interposer: handlers may release facets of the classic locale") {
     if (!malloc_is_interposed) return;
     struct Thousands final : std::numpunct<char> {
         char do_thousands_sep() const override { return '_'; }

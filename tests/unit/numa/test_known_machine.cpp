@@ -72,7 +72,7 @@ TEST_CASE("measure_machine: every pair of nodes has a bandwidth and a latency") 
     CHECK(os.reserved_ranges() == 0);
 }
 
-TEST_CASE("measure_machine: the buffers are on their nodes, and readers on every core of theirs") {
+TEST_CASE("measure_machine: each buffer is on its node and each core of the node reads") {
     PagesOs os(2, 2, 2);
     measure_machine(os, small);
     std::set<int> cpus;
@@ -85,7 +85,8 @@ TEST_CASE("measure_machine: the buffers are on their nodes, and readers on every
     CHECK(moves == std::set<std::pair<int, Status>>{{0, 0}, {1, 0}});
 }
 
-TEST_CASE("measure_machine: a node without CPUs is read, and its row is what others read from it") {
+TEST_CASE(
+    "measure_machine: the bandwidth of a node without CPUs is measured from the other nodes") {
     PagesOs os(2, 1);
     const NodeId far = os.add_memory_only_node(std::uint64_t{1} << 30);
     const MeasuredMachine measured = measure_machine(os, small);
@@ -102,7 +103,7 @@ TEST_CASE("measure_machine: a node may have more cores than its buffer has lines
     CHECK(measured.bandwidth[0][0] > 0);
 }
 
-TEST_CASE("measure_machine: who may not bind threads or move pages is told") {
+TEST_CASE("measure_machine: missing permission to bind threads or to move pages is an error") {
     const auto why = [](FakeOs::Call call) {
         PagesOs os(2, 1);
         os.fail_next(call, EPERM, 1000);
@@ -123,20 +124,21 @@ TEST_CASE("measure_machine: who may not bind threads or move pages is told") {
     CHECK(measure_machine(alone, small).nodes.size() == 1);
 }
 
-TEST_CASE("measure_machine: a thread that cannot be started ends it, with one line") {
+TEST_CASE(
+    "measure_machine: a thread that cannot be started is an error with a message of one line") {
     if (nw::test::sanitized) return;  // the threads of a sanitizer need more addresses
     PagesOs os(1, 4);
     const nw::test::FewThreads few(GENERATE(0, 2));
     try {
         measure_machine(os, small);
-        FAIL("it measured with too few threads");
+        FAIL("no error with too few threads");
     } catch (const MachineError& error) {
         CHECK(std::string(error.what())
                   .starts_with("nodes cannot be measured: a thread cannot be started: "));
     }
 }
 
-TEST_CASE("known_machine: a measure is found again, for all of its nodes or some of them") {
+TEST_CASE("known_machine: a saved measurement is used for all or some of its nodes") {
     CacheFolder cache;
     PagesOs os(3, 1);
     const MeasuredMachine measured = measure_machine(os, small);
@@ -153,7 +155,7 @@ TEST_CASE("known_machine: a measure is found again, for all of its nodes or some
     CHECK(some.bandwidth.at(0, 1) == Approx(measured.bandwidth[0][2]).margin(0.1));
 }
 
-TEST_CASE("known_machine: what was measured on another machine, or is damaged, is passed over") {
+TEST_CASE("known_machine: a measurement of another machine or a damaged file is ignored") {
     CacheFolder cache;
     PagesOs os(2, 1);
     std::string content = describe_measure(measure_machine(os, small), as_machine(os));
@@ -167,7 +169,8 @@ TEST_CASE("known_machine: what was measured on another machine, or is damaged, i
     CHECK(known_machine(os, "").source == "distances between nodes");
 }
 
-TEST_CASE("known_machine: without a measure firmware is believed, and distances for the rest") {
+TEST_CASE(
+    "known_machine: without a measurement firmware values are used and distances for the rest") {
     const CacheFolder nothing_there;
     PagesOs os(2, 1);
     os.set_distance(NodeId{0}, NodeId{1}, 40);
@@ -189,7 +192,8 @@ TEST_CASE("known_machine: without a measure firmware is believed, and distances 
     CHECK(whole.bandwidth.at(1, 0) == 200);
 }
 
-TEST_CASE("known_machine: a file that the user names comes first, and must have as many nodes") {
+TEST_CASE(
+    "known_machine: a file from the user has priority and must have the same number of nodes") {
     const TemporaryFolder folder;
     const std::string file = folder.path() + "/machine.json";
     std::ofstream(file) << R"({"bw": [[0, 7], [5, 0]]})";
@@ -200,7 +204,7 @@ TEST_CASE("known_machine: a file that the user names comes first, and must have 
     FakeOs larger(3, 1);
     try {
         known_machine(larger, file);
-        FAIL("a file of another machine was taken");
+        FAIL("the file of another machine was accepted");
     } catch (const SetupError& error) {
         CHECK(std::string(error.what()) ==
               "--machine " + file +
@@ -208,14 +212,14 @@ TEST_CASE("known_machine: a file that the user names comes first, and must have 
     }
 }
 
-TEST_CASE("known_machine: more nodes than decisions know are told, by the option that needs them") {
+TEST_CASE("known_machine: too many nodes are refused with the option that needs them") {
     const CacheFolder nothing_there;
     FakeOs sixteen(16, 1);
     CHECK(known_machine(sixteen, "").nodes.size() == 16);
     FakeOs os(17, 1);
     try {
         known_machine(os, "");
-        FAIL("17 nodes were taken");
+        FAIL("17 nodes were accepted");
     } catch (const SetupError& error) {
         CHECK(std::string(error.what()) ==
               "--place weighted, asymsched and auto: this machine has 17 nodes with memory, but "

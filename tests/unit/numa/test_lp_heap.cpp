@@ -12,7 +12,7 @@
 
 using namespace nw;
 
-TEST_CASE("size classes: every small request fits its class, and classes are multiples of 16") {
+TEST_CASE("size classes: every small request fits its class and classes are multiples of 16") {
     for (std::size_t bytes = 0; bytes <= small_chunk_max; ++bytes) {
         const std::size_t c = small_class_of(bytes);
         REQUIRE(c < small_class_count);
@@ -28,7 +28,8 @@ TEST_CASE("size classes: every small request fits its class, and classes are mul
 // Method: random operations. At random moments, a snapshot is taken together with a copy of the
 // model. At random moments, one of them is restored, and heap and model must agree again. Then the
 // operations that followed the snapshot are repeated, and must return the same addresses.
-TEST_CASE("LpHeap: random use with snapshots agrees with a std::map, twice the same addresses") {
+TEST_CASE(
+    "LpHeap: random use with snapshots agrees with a std::map and repeats the same addresses") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
     std::size_t restores = 0;
     for (const std::uint64_t seed : test::test_seeds(40)) {
@@ -101,7 +102,7 @@ TEST_CASE("LpHeap: random use with snapshots agrees with a std::map, twice the s
     if (!test::seed_to_replay()) REQUIRE(restores > 50);
 }
 
-TEST_CASE("LpHeap: the same calls give the same addresses in a fresh group") {
+TEST_CASE("LpHeap: the same calls return the same addresses in a new group") {
     const auto run = [](std::uint64_t seed) {
         MemorySource source(linux_os(), MemoryMode::numa, 4);
         GroupMemory group(source, GroupId{1});
@@ -116,7 +117,7 @@ TEST_CASE("LpHeap: the same calls give the same addresses in a fresh group") {
     }
 }
 
-TEST_CASE("LpHeap: restore brings back what was freed after the snapshot and takes what was new") {
+TEST_CASE("LpHeap: restore brings back freed chunks and removes new chunks") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     LpHeap& heap = test::new_lp_heap(group);
@@ -146,7 +147,7 @@ TEST_CASE("LpHeap: restore brings back what was freed after the snapshot and tak
 
 // A handler that runs out of order writes past a block. The LP allocates, frees and is saved before
 // it is rolled back.
-TEST_CASE("LpHeap: restore mends the heads of blocks that were written over") {
+TEST_CASE("LpHeap: restore repairs overwritten block headers") {
     std::size_t broken = 0;
     for (const std::uint64_t seed : test::test_seeds(200)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -186,7 +187,7 @@ TEST_CASE("LpHeap: restore mends the heads of blocks that were written over") {
     REQUIRE(broken > 0);
 }
 
-TEST_CASE("LpHeap: equals notices one byte, one chunk more and one chunk less") {
+TEST_CASE("LpHeap: equals finds a changed byte and an additional chunk and a missing chunk") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     LpHeap& heap = test::new_lp_heap(group);
@@ -209,7 +210,7 @@ TEST_CASE("LpHeap: equals notices one byte, one chunk more and one chunk less") 
     CHECK_FALSE(heap.equals(*snapshot));
 }
 
-TEST_CASE("LpHeap: a snapshot of a small state is small, however much was once in use") {
+TEST_CASE("LpHeap: a snapshot of a small state is small even if the state was large before") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     LpHeap& heap = test::new_lp_heap(group);
@@ -225,7 +226,7 @@ TEST_CASE("LpHeap: a snapshot of a small state is small, however much was once i
     heap.validate();
 }
 
-TEST_CASE("LpHeap: 65,536 LPs with one object of 48 bytes take less than 300 bytes each") {
+TEST_CASE("LpHeap: each of 65536 LPs with one object of 48 bytes needs less than 300 bytes") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     std::byte* before = nullptr;
@@ -240,7 +241,7 @@ TEST_CASE("LpHeap: 65,536 LPs with one object of 48 bytes take less than 300 byt
     CHECK(neighbours > 65'000);
 }
 
-TEST_CASE("LpHeap: bad pointers are told apart and change nothing") {
+TEST_CASE("LpHeap: invalid pointers are distinguished and change nothing") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
     MemorySource source(linux_os(), mode, 2);
     GroupMemory group(source, GroupId{0});
@@ -273,7 +274,7 @@ TEST_CASE("LpHeap: bad pointers are told apart and change nothing") {
     }
 }
 
-TEST_CASE("LpHeap: the pages of large blocks go back to the kernel, the addresses stay") {
+TEST_CASE("LpHeap: pages of freed large blocks return to the kernel and the addresses are reused") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
@@ -291,7 +292,7 @@ TEST_CASE("LpHeap: the pages of large blocks go back to the kernel, the addresse
     heap.validate();
 }
 
-TEST_CASE("LpHeap: more than the slot holds is nullptr, and the heap stays usable") {
+TEST_CASE("LpHeap: a request that exceeds the slot returns nullptr and the heap stays usable") {
     FakeOs os(1, 1);
     os.set_reserve_bytes_max(std::size_t{4} << 20);
     MemorySource source(os, MemoryMode::numa, 1);
@@ -313,7 +314,7 @@ TEST_CASE("LpHeap: more than the slot holds is nullptr, and the heap stays usabl
     CHECK(chunks == 0);
 }
 
-TEST_CASE("LpHeap: in zero-fill mode a fresh chunk is zero, whatever was there") {
+TEST_CASE("LpHeap: in zero-fill mode each new chunk is zero") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     LpHeap& heap = test::new_lp_heap(group);
@@ -331,7 +332,7 @@ TEST_CASE("LpHeap: in zero-fill mode a fresh chunk is zero, whatever was there")
 // Method: random operations. For each size, a std::set contains the free blocks in the order of
 // their addresses, which is the order in which they were made. So the heap must return the first
 // block of the set.
-TEST_CASE("LpHeap: of large blocks the first free one of the size is used, also after restore") {
+TEST_CASE("LpHeap: a large request uses the first free block of its size even after restore") {
     for (const std::uint64_t seed : test::test_seeds(20)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         test::Dice dice(seed);
@@ -383,7 +384,7 @@ TEST_CASE("LpHeap: of large blocks the first free one of the size is used, also 
     }
 }
 
-TEST_CASE("LpHeap: a snapshot shares with the one before what has not changed of large chunks") {
+TEST_CASE("LpHeap: a snapshot shares unchanged parts of large chunks with the previous snapshot") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     PlatformHeap& platform = group.platform();
@@ -419,8 +420,7 @@ TEST_CASE("LpHeap: a snapshot shares with the one before what has not changed of
     heap.validate();
 }
 
-TEST_CASE(
-    "LpHeap: a snapshot keeps nothing of what was never touched, or is zero, of large chunks") {
+TEST_CASE("LpHeap: a snapshot stores no untouched or zero parts of large chunks") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     PlatformHeap& platform = group.platform();

@@ -30,7 +30,7 @@ std::string refusal_of(const std::string& content, const std::string& name = "")
 }  // namespace
 
 TEST_CASE(
-    "machine file: bandwidths by CPU's node and memory's node, one machine or one of several") {
+    "machine file: bandwidths are given by CPU node and memory node for one or several machines") {
     const TemporaryFolder folder;
     const std::string file = folder.path() + "/machine.json";
     std::ofstream(file) << R"({"source": "a test", "bw": [[0, 2], [3, 9.5]]})";
@@ -46,7 +46,7 @@ TEST_CASE(
     CHECK(read_machine_file(file + "#large").bandwidth.nodes() == 2);
 }
 
-TEST_CASE("machine file: what is wrong is said in one line, with what is legal") {
+TEST_CASE("machine file: a mistake is reported in one line with the allowed values") {
     CHECK(refusal_of(R"({"bw": [[0, 2], [3]]})") ==
           ": row 1 of bw has 1 numbers, but bw has 2 rows; allowed: as many rows as each row has "
           "numbers");
@@ -70,7 +70,7 @@ TEST_CASE("machine file: what is wrong is said in one line, with what is legal")
     CHECK(refusal_of("{}", "#mine") == ": no machine \"mine\" in it");
     try {
         read_machine_file("/nowhere/machine.json");
-        FAIL("a file that is not there was read");
+        FAIL("no error for a missing file");
     } catch (const SetupError& error) {
         CHECK(std::string(error.what()) == "/nowhere/machine.json: No such file or directory");
     }

@@ -26,7 +26,8 @@ std::map<std::byte*, std::size_t> ranges_of(const MailPages& pages) {
 
 }  // namespace
 
-TEST_CASE("SlotLayout: mail at both ends and segments between fill the slot without overlapping") {
+TEST_CASE(
+    "SlotLayout: mail areas at both ends and segments between them fill the slot without overlap") {
     const std::size_t mebibytes = GENERATE(2U, 4U, 32U, 1024U, 32U * 1024U);
     const std::size_t bytes = mebibytes << 20;
     const SlotLayout layout{{reinterpret_cast<std::byte*>(region_base), bytes}};
@@ -45,8 +46,7 @@ TEST_CASE("SlotLayout: mail at both ends and segments between fill the slot with
     CHECK(layout.segments().size() > bytes * 3 / 4);
 }
 
-TEST_CASE(
-    "MailPages: segments never come to lie on the mail's areas, in the smallest slot either") {
+TEST_CASE("MailPages: segments do not overlap mail areas even in the smallest slot") {
     test::SmallSlots kernel;
     MemorySource source(kernel.os, MemoryMode::numa, kernel.groups);
     REQUIRE(source.region()->slot_bytes() == std::size_t{2} << 20);
@@ -68,7 +68,7 @@ TEST_CASE(
     segments.validate();
 }
 
-TEST_CASE("MailPages: what was touched is seen in whole pages, until it is given back") {
+TEST_CASE("MailPages: touched ranges are whole pages until they are given back") {
     MemorySource source(linux_os(), MemoryMode::numa, 4);
     SegmentTable segments(source, GroupId{2});
     MailPages pages(segments);
@@ -93,7 +93,7 @@ TEST_CASE("MailPages: what was touched is seen in whole pages, until it is given
     CHECK(ranges_of(pages).size() == 1);
 }
 
-TEST_CASE("MailPages: they go back to the kernel with their group") {
+TEST_CASE("MailPages: the pages return to the kernel when their group is destroyed") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     SegmentTable segments(source, GroupId{0});
     std::span<std::byte> area;
@@ -107,7 +107,7 @@ TEST_CASE("MailPages: they go back to the kernel with their group") {
     CHECK(resident_pages(area) == 0);
 }
 
-TEST_CASE("MailPages: part of a huge page is kept, whole ones go back") {
+TEST_CASE("MailPages: a part of a huge page is kept and whole huge pages return to the kernel") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 4, HugePages::on);
     SegmentTable segments(source, GroupId{0});
@@ -124,7 +124,7 @@ TEST_CASE("MailPages: part of a huge page is kept, whole ones go back") {
     CHECK(pages.touched_bytes() == page_bytes);
 }
 
-TEST_CASE("MailPages: what the kernel does not take back stays marked") {
+TEST_CASE("MailPages: pages that the kernel does not discard stay marked") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 4);
     SegmentTable segments(source, GroupId{0});
@@ -137,7 +137,7 @@ TEST_CASE("MailPages: what the kernel does not take back stays marked") {
     CHECK(pages.touched_bytes() == 0);
 }
 
-TEST_CASE("MailPages: a large area is open as far as it is needed, and closed when given back") {
+TEST_CASE("MailPages: a large area is opened as needed and closed when it is given back") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 2);
     SegmentTable segments(source, GroupId{1});
@@ -164,7 +164,7 @@ TEST_CASE("MailPages: a large area is open as far as it is needed, and closed wh
     CHECK_FALSE(os.is_closed(&large[0]));
 }
 
-TEST_CASE("MailPages: with libc's memory there are no areas") {
+TEST_CASE("MailPages: with memory from libc there are no areas") {
     MemorySource source(linux_os(), MemoryMode::libc, 4);
     SegmentTable segments(source, GroupId{0});
     const MailPages pages(segments);

@@ -38,7 +38,7 @@ Placement probe(const GroupMemory& group) {
 
 }  // namespace
 
-TEST_CASE("Linux: a group follows its home over real nodes, with small and with huge pages") {
+TEST_CASE("Linux: small and huge pages of a group follow its home over real nodes") {
     const std::vector<NodeId> nodes = roomy_nodes();
     if (nodes.empty()) return;
     const HugePages huge_pages = GENERATE(HugePages::off, HugePages::on);
@@ -77,7 +77,7 @@ TEST_CASE("Linux: a group follows its home over real nodes, with small and with 
 
 // Goal: the status of each page is known, although the kernel omits some of them if a part of a
 // call fails.
-TEST_CASE("Linux: pages that find no room stay, are named, and do not end the attempt") {
+TEST_CASE("Linux: pages without room stay and are reported and do not end the pass") {
     const std::vector<NodeId> nodes = roomy_nodes();
     if (nodes.empty()) return;
     NodeId target = nodes[0];

@@ -33,7 +33,7 @@ struct Machine4 {
 
 }  // namespace
 
-TEST_CASE("MigrationShare: a move takes the touched pages of all segments, and only those") {
+TEST_CASE("MigrationShare: a move takes exactly the touched pages of all segments") {
     Machine4 m;
     auto* a = m.groups.add_segment(0, 10, n0, 4);
     auto* b = m.groups.add_segment(0, 40, n0, 33, SegmentKind::state);
@@ -52,7 +52,7 @@ TEST_CASE("MigrationShare: a move takes the touched pages of all segments, and o
     CHECK(m.log.notices().empty());
 }
 
-TEST_CASE("MigrationShare: nothing asked for, nothing asked of the kernel") {
+TEST_CASE("MigrationShare: a pass without a request makes no call to the kernel") {
     Machine4 m;
     m.groups.add_segment(0, 10, n1, 10);
     const std::size_t before = m.os.records().size();
@@ -60,7 +60,7 @@ TEST_CASE("MigrationShare: nothing asked for, nothing asked of the kernel") {
     CHECK(m.os.records().size() == before);
 }
 
-TEST_CASE("MigrationShare: a group that is moved twice ends where it was sent last") {
+TEST_CASE("MigrationShare: a group that is moved twice ends on the node of the last request") {
     Machine4 m;
     auto* a = m.groups.add_segment(0, 4, n0, 4);
     m.groups[0].request_migration(n1);
@@ -73,7 +73,7 @@ TEST_CASE("MigrationShare: a group that is moved twice ends where it was sent la
     CHECK(m.log.figures().groups_served == 2);
 }
 
-TEST_CASE("MigrationShare: a request that is posted while another is served stands") {
+TEST_CASE("MigrationShare: a request that is posted during another request stays valid") {
     GroupHome home;
     home.set(n0);
     home.request_migration(n1);
@@ -87,7 +87,7 @@ TEST_CASE("MigrationShare: a request that is posted while another is served stan
     CHECK(home.node() == n2);
 }
 
-TEST_CASE("MigrationShare: busy pages are fetched in the next pass") {
+TEST_CASE("MigrationShare: busy pages are moved in the next pass") {
     Machine4 m;
     auto* a = m.groups.add_segment(0, 6, n0, 6);
     m.os.set_busy(a + page_bytes);
@@ -104,7 +104,8 @@ TEST_CASE("MigrationShare: busy pages are fetched in the next pass") {
     CHECK(m.log.notices().empty());
 }
 
-TEST_CASE("MigrationShare: a group waits until its node has room, others do not wait for it") {
+TEST_CASE(
+    "MigrationShare: a group waits for room on its node and other groups do not wait for it") {
     Machine4 m;
     auto* large = m.groups.add_segment(0, 40, n0, 40);
     auto* small = m.groups.add_segment(1, 4, n0, 4);
@@ -129,7 +130,7 @@ TEST_CASE("MigrationShare: a group waits until its node has room, others do not 
     CHECK(m.groups.nodes_of(large, 40) == std::vector<int>(40, 1));
 }
 
-TEST_CASE("MigrationShare: a node that is full in spite of its figures is tried again") {
+TEST_CASE("MigrationShare: a node that is full despite its figures is tried again") {
     Machine4 m;
     auto* a = m.groups.add_segment(0, 4, n0, 4);
     SECTION("for one page") { m.os.set_immovable(a + page_bytes, -ENOMEM); }
@@ -142,7 +143,7 @@ TEST_CASE("MigrationShare: a node that is full in spite of its figures is tried 
     CHECK(m.log.notices().size() == 1);
 }
 
-TEST_CASE("MigrationShare: a page that can never be moved is counted, and the group is done") {
+TEST_CASE("MigrationShare: a page that can never be moved is counted and the group is complete") {
     Machine4 m;
     auto* a = m.groups.add_segment(0, 4, n0, 4);
     m.os.set_immovable(a, GENERATE(-EFAULT, -EACCES, -EIO));
@@ -155,7 +156,7 @@ TEST_CASE("MigrationShare: a page that can never be moved is counted, and the gr
     CHECK_FALSE(m.groups[0].home().needs_move());
 }
 
-TEST_CASE("MigrationShare: a node that is not there is said once and not tried again") {
+TEST_CASE("MigrationShare: a missing node is reported once and not tried again") {
     Machine4 m;
     m.os.set_free_bytes(NodeId{9}, std::uint64_t{1} << 30);
     m.groups.add_segment(0, 4, n0, 4);
@@ -175,7 +176,7 @@ TEST_CASE("MigrationShare: a node that is not there is said once and not tried a
     CHECK(m.log.notices()[0].find("node 9 (No such device)") != std::string::npos);
 }
 
-TEST_CASE("MigrationShare: a permission that is taken away ends all attempts, with one notice") {
+TEST_CASE("MigrationShare: a lost permission ends all attempts with one notice") {
     Machine4 m;
     m.groups.add_segment(0, 4, n0, 4);
     m.groups.add_segment(1, 4, n0, 4);
@@ -193,7 +194,7 @@ TEST_CASE("MigrationShare: a permission that is taken away ends all attempts, wi
     CHECK(m.log.notices().size() == 1);
 }
 
-TEST_CASE("MigrationShare: pages of many groups share a call, and large groups take several") {
+TEST_CASE("MigrationShare: pages of many groups share a call and large groups need several calls") {
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 100);
     MigrationLog log;
@@ -217,7 +218,7 @@ TEST_CASE("MigrationShare: pages of many groups share a call, and large groups t
                                        record.call == FakeOs::Call::move_pages ? 0 : SIZE_MAX));
 }
 
-TEST_CASE("MigrationShare: mail that others touched first is brought home without being asked") {
+TEST_CASE("MigrationShare: mail on another node moves home without a request") {
     Machine4 m;
     auto* segment = m.groups.add_segment(1, 2, n2, 2);
     auto* mail = m.groups.add_mail(1, 3, n2);
@@ -226,12 +227,12 @@ TEST_CASE("MigrationShare: mail that others touched first is brought home withou
     CHECK(m.groups.nodes_of(segment, 2) == std::vector<int>(2, 2));
     CHECK(m.log.figures().groups_served == 0);
 
-    SECTION("and left alone while no page is new") {
+    SECTION("and stays in place while no page is new") {
         const std::size_t before = m.os.records().size();
         m.pass();
         CHECK(m.os.records().size() == before);
     }
-    SECTION("and so is mail that came into pages which had been given back") {
+    SECTION("and so does mail in pages that were given back before") {
         m.groups[1].mail().give_back(MailBufferId::a, MailArea::small);
         m.groups.add_mail(1, 3, n1);
         CHECK(m.pass().pages_moved == 6);
@@ -243,7 +244,7 @@ TEST_CASE("MigrationShare: mail that others touched first is brought home withou
     }
 }
 
-TEST_CASE("MigrationShare: mail that is marked and not yet written is looked at again") {
+TEST_CASE("MigrationShare: mail that is marked but not yet written is checked again") {
     Machine4 m;
     m.groups[1].mail().touch(MailBufferId::a, MailArea::small, 2 * page_bytes);
     m.groups.touch(m.groups.mail_base(1), 1, n2);
@@ -252,14 +253,14 @@ TEST_CASE("MigrationShare: mail that is marked and not yet written is looked at 
     CHECK(m.pass().pages_moved == 2);
 }
 
-TEST_CASE("MigrationShare: a busy page of mail is fetched in the next pass") {
+TEST_CASE("MigrationShare: a busy page of mail is moved in the next pass") {
     Machine4 m;
     m.os.set_busy(m.groups.add_mail(1, 3, n2));
     CHECK(m.pass().pages_moved == 2);
     CHECK(m.pass().pages_moved == 3);
 }
 
-TEST_CASE("MigrationShare: a group without a home is left where it is") {
+TEST_CASE("MigrationShare: a group without a home is not moved") {
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 1);
     MigrationLog log;
@@ -272,7 +273,7 @@ TEST_CASE("MigrationShare: a group without a home is left where it is") {
     CHECK(log.figures().pages_failed == 0);
 }
 
-TEST_CASE("MigrationShare: a stop cuts a pass short, and the requests stand") {
+TEST_CASE("MigrationShare: a stop shortens a pass and the requests stay valid") {
     Machine4 m;
     m.groups.add_segment(0, 4, n0, 4);
     m.groups[0].request_migration(n1);
@@ -285,7 +286,7 @@ TEST_CASE("MigrationShare: a stop cuts a pass short, and the requests stand") {
 
 // Goal: the owner's thread may change the segment table at any moment of a pass. ThreadSanitizer
 // checks this.
-TEST_CASE("MigrationShare: segments come and go while their group is moved") {
+TEST_CASE("MigrationShare: segments may be added and released while their group moves") {
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 2);
     MigrationLog log;

@@ -13,7 +13,7 @@
 
 using namespace nw;
 
-TEST_CASE("modules: each has a name, an identity and addresses of its own") {
+TEST_CASE("modules: each module has its own name and identity and addresses") {
     const auto modules = loaded_modules();
     REQUIRE(modules.size() > 2);
     for (const LoadedModule& module : modules) {
@@ -28,7 +28,7 @@ TEST_CASE("modules: each has a name, an identity and addresses of its own") {
     }
 }
 
-TEST_CASE("modules: the C library is where its data is, with the identity of its file") {
+TEST_CASE("modules: the C library contains its data and has the identity of its file") {
     const auto address = reinterpret_cast<std::uint64_t>(stdout);
     const auto modules = loaded_modules();
     const auto libc = std::find_if(modules.begin(), modules.end(), [&](const LoadedModule& module) {
@@ -48,7 +48,7 @@ TEST_CASE("modules: the C library is where its data is, with the identity of its
     CHECK(bytes.find(identity) != std::string::npos);
 }
 
-TEST_CASE("modules: a variable is used where the loader had to find the variable") {
+TEST_CASE("modules: a variable is used if the loader had to find it") {
     CHECK(stdout != nullptr);
     CHECK(is_variable_used("stdout"));
     CHECK_FALSE(is_variable_used("no_such_variable"));

@@ -63,7 +63,9 @@ class WordHeap {
 
 }  // namespace
 
-TEST_CASE("outside pointers: those to the program and those to stacks, libraries and libc's heap") {
+TEST_CASE(
+    "outside pointers: pointers to the program and to stacks and libraries and libc's heap are "
+    "found") {
     WordHeap words;
     int on_the_stack = 0;
     const auto of_libc = std::make_unique<int>(3);
@@ -82,7 +84,7 @@ TEST_CASE("outside pointers: those to the program and those to stacks, libraries
     CHECK((words.found(AddressMap(linux_os())) == expected));
 }
 
-TEST_CASE("outside pointers: neither numbers, text nor what points into heaps of LPs are any") {
+TEST_CASE("outside pointers: numbers and text and pointers into LP heaps are not counted") {
     WordHeap words;
     for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000},
                                        ~std::uint64_t{0}, std::uint64_t{1} << 63})
@@ -100,7 +102,7 @@ TEST_CASE("outside pointers: neither numbers, text nor what points into heaps of
     CHECK(words.found(AddressMap(linux_os())).empty());
 }
 
-TEST_CASE("outside pointers: bytes that a handler's stack has left in an object are none") {
+TEST_CASE("outside pointers: leftover bytes of a handler's stack in an object are not counted") {
     WordHeap words;
     int on_the_stack = 0;
     std::uint64_t* const left = words.put(&on_the_stack);
@@ -117,7 +119,7 @@ TEST_CASE("outside pointers: bytes that a handler's stack has left in an object 
 }
 
 TEST_CASE(
-    "own_stack: is looked for once a thread, as it takes all mappings of the process to be read") {
+    "own_stack: the stack is searched once per thread because the search reads all mappings") {
     const AddressRange stack = own_stack();
     rlimit limit{};
     REQUIRE(getrlimit(RLIMIT_STACK, &limit) == 0);
@@ -131,7 +133,7 @@ TEST_CASE(
     CHECK(again.end == stack.end);
 }
 
-TEST_CASE("outside pointers: none are seen where the kernel does not say what is mapped") {
+TEST_CASE("outside pointers: none are found if the kernel does not report mappings") {
     WordHeap words;
     words.put(&of_the_program);
     words.put(stdout);
@@ -141,7 +143,7 @@ TEST_CASE("outside pointers: none are seen where the kernel does not say what is
     CHECK(words.found(AddressMap(os)).empty());
 }
 
-TEST_CASE("outside pointers: what was freed is not looked at") {
+TEST_CASE("outside pointers: freed chunks are not searched") {
     WordHeap words;
     std::uint64_t* const small = words.put(&of_the_program);
     std::uint64_t* const large = words.put(&of_the_program, 100'000);
@@ -152,7 +154,7 @@ TEST_CASE("outside pointers: what was freed is not looked at") {
     CHECK((words.found(AddressMap(linux_os())) == expected));
 }
 
-TEST_CASE("outside pointers: a program that can be nowhere else has not been shifted") {
+TEST_CASE("outside pointers: a program with a fixed address has no shift") {
     std::ifstream file("/proc/self/exe", std::ios::binary);
     Elf64_Ehdr header{};
     file.read(reinterpret_cast<char*>(&header), sizeof header);
@@ -181,7 +183,9 @@ void* opaque(void* p) {
 }
 }  // namespace
 
-TEST_CASE("outside pointers: variables that point into the region are found, and it stays taken") {
+TEST_CASE(
+    "outside pointers: variables that point into the region are found and the region stays "
+    "reserved") {
     std::string* text = nullptr;
     {
         MemorySource source(linux_os(), MemoryMode::numa, 4);

@@ -76,7 +76,7 @@ struct Machine {
 
 }  // namespace
 
-TEST_CASE("PageMap: whichever pages are touched, their shares are the weights to one per cent") {
+TEST_CASE("PageMap: the shares of touched pages equal the weights within one percent") {
     const std::uint64_t seed = test_seeds(1).front();
     INFO("NUMAWARP_TEST_SEED=" << seed);
     Dice dice(seed);
@@ -106,7 +106,8 @@ TEST_CASE("PageMap: whichever pages are touched, their shares are the weights to
 }
 
 TEST_CASE(
-    "PageMap: a thousand pages of one kind, at regular places, have the weights to one per cent") {
+    "PageMap: a thousand pages of one kind at regular distances have the weights within one "
+    "percent") {
     const std::vector<NodeId> nodes8{NodeId{0}, NodeId{1}, NodeId{2}, NodeId{3},
                                      NodeId{4}, NodeId{5}, NodeId{6}, NodeId{7}};
     const PageWeights weights8{0.128, 0.122, 0.122, 0.122, 0.122, 0.128, 0.128, 0.128};
@@ -137,7 +138,7 @@ TEST_CASE(
     CHECK(off <= cases / 20);
 }
 
-TEST_CASE("PageMap: growing proximity takes each page to a worker's node at most once") {
+TEST_CASE("PageMap: growing proximity moves each page to a worker's node at most once") {
     const PageMap map(nodes4, weights4, workers4, page_bytes);
     for (std::uint64_t number = 1000; number < 3000; ++number) {
         const NodeId canonical = map.node_of(page(number), 0);
@@ -154,7 +155,8 @@ TEST_CASE("PageMap: growing proximity takes each page to a worker's node at most
     }
 }
 
-TEST_CASE("PageMap: by the kernel's rule it is the page's number modulo the sum of the weights") {
+TEST_CASE(
+    "PageMap: under the kernel's rule the node is the page number modulo the sum of weights") {
     PageMap map(nodes4, weights4, workers4, page_bytes);
     map.follow_kernel({4, 3, 2, 1});
     const int expected[] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 5};
@@ -167,7 +169,7 @@ TEST_CASE("PageMap: by the kernel's rule it is the page's number modulo the sum 
     CHECK(count[NodeId{0}] == Approx(10'000 * 4 / 7.0).epsilon(0.02));
 }
 
-TEST_CASE("PageMap: a unit that moves as one has one node") {
+TEST_CASE("PageMap: all pages of a huge page have one node") {
     const PageMap map(nodes4, weights4, workers4, huge_page_bytes);
     std::set<NodeId> seen;
     for (std::uint64_t huge = 0; huge < 100; ++huge) {
@@ -179,7 +181,7 @@ TEST_CASE("PageMap: a unit that moves as one has one node") {
     CHECK(seen.size() == 4);
 }
 
-TEST_CASE("MigrationShare: spread pages are brought to their nodes without being asked") {
+TEST_CASE("MigrationShare: spread pages move to their nodes without a request") {
     Machine m;
     auto* a = m.groups.add_segment(0, 1000, NodeId{0}, 1000, SegmentKind::state);
     m.moved_by_pass();
@@ -196,7 +198,7 @@ TEST_CASE("MigrationShare: spread pages are brought to their nodes without being
     CHECK(m.moved_by_pass() == 0);
 }
 
-TEST_CASE("MigrationShare: a step of proximity moves only pages that change, and no page twice") {
+TEST_CASE("MigrationShare: a step of proximity moves only changed pages and each page once") {
     Machine m;
     auto* a = m.groups.add_segment(0, 4000, NodeId{0}, 4000);
     m.moved_by_pass();
@@ -216,12 +218,12 @@ TEST_CASE("MigrationShare: a step of proximity moves only pages that change, and
     }
 }
 
-TEST_CASE("MigrationShare: a step that finds no room is done, and the rest follows when there is") {
+TEST_CASE("MigrationShare: a step without room is complete and the remaining pages move later") {
     Machine m;
     auto* a = m.groups.add_segment(0, 400, NodeId{0}, 400);
     ++m.policy.count;
-    SECTION("as the figures say") { m.os.set_free_bytes(NodeId{1}, 0); }
-    SECTION("as the kernel says") { m.os.fail_next(FakeOs::Call::move_pages, ENOMEM, 3); }
+    SECTION("no room by the figures") { m.os.set_free_bytes(NodeId{1}, 0); }
+    SECTION("no room by the kernel") { m.os.fail_next(FakeOs::Call::move_pages, ENOMEM, 3); }
     m.moved_by_pass();
     CHECK(m.share.changes_done() == 1);
     CHECK(m.log.figures().pages_no_room > 0);
@@ -231,7 +233,7 @@ TEST_CASE("MigrationShare: a step that finds no room is done, and the rest follo
     CHECK(m.misplaced(a, 400) == 0);
 }
 
-TEST_CASE("MigrationShare: pages that are no longer to be spread come home when there is room") {
+TEST_CASE("MigrationShare: pages that are no longer spread move home when there is room") {
     Machine m;
     auto* a = m.groups.add_segment(0, 400, NodeId{0}, 400);
     m.moved_by_pass();
@@ -248,7 +250,7 @@ TEST_CASE("MigrationShare: pages that are no longer to be spread come home when 
     CHECK(m.os.records().size() == before);
 }
 
-TEST_CASE("MigrationShare: busy pages are moved before a step is done") {
+TEST_CASE("MigrationShare: busy pages are moved before a step is complete") {
     Machine m;
     auto* a = m.groups.add_segment(0, 400, NodeId{0}, 400);
     for (std::size_t i = 0; i < 400; ++i) m.os.set_busy(a + i * page_bytes);
@@ -261,7 +263,7 @@ TEST_CASE("MigrationShare: busy pages are moved before a step is done") {
 }
 
 TEST_CASE(
-    "MigrationShare: spread pages stay when their group changes its worker, its mail follows") {
+    "MigrationShare: spread pages stay when their group changes its worker and its mail follows") {
     Machine m;
     auto* a = m.groups.add_segment(0, 1000, NodeId{0}, 1000);
     m.moved_by_pass();
@@ -271,7 +273,7 @@ TEST_CASE(
     CHECK_FALSE(m.groups[0].home().needs_move());
 }
 
-TEST_CASE("MigrationShare: more than is looked at in a pass comes up in those that follow") {
+TEST_CASE("MigrationShare: pages beyond the limit of a pass are checked in later passes") {
     Machine m;
     const std::size_t pages = MigrationShare::sweep_pages / 2 + 1;
     for (std::size_t g = 0; g < 4; ++g) m.groups.add_segment(g, pages, NodeId{0}, 0);
@@ -294,7 +296,7 @@ TEST_CASE("MigrationShare: more than is looked at in a pass comes up in those th
     CHECK(left() == 0);
 }
 
-TEST_CASE("MigrationShare: a group with more than is looked at in a pass is looked at in parts") {
+TEST_CASE("MigrationShare: a group larger than the limit of a pass is checked in parts") {
     Machine m;
     const std::size_t pages = 3 * MigrationShare::sweep_pages / 4;
     for (int segment = 0; segment < 3; ++segment) m.groups.add_segment(0, pages, NodeId{0}, 0);
@@ -316,7 +318,7 @@ TEST_CASE("MigrationShare: a group with more than is looked at in a pass is look
         CHECK(m.misplaced(segment.base, pages) == 0);
 }
 
-TEST_CASE("make_policy: interleaved pages have the kernel's nodes, and a policy of the kernel") {
+TEST_CASE("make_policy: interleaved pages have the kernel's nodes and use a policy of the kernel") {
     FakeOs os(3, 1);
     const auto policy = make_policy(os, {.mode = PlaceMode::interleave,
                                          .machine_file = "",
@@ -339,7 +341,7 @@ TEST_CASE("make_policy: interleaved pages have the kernel's nodes, and a policy 
     CHECK(alone.count(FakeOs::Call::interleave_new_pages) == 0);
 }
 
-TEST_CASE("make_policy: the kernel's weights are used where they fit the machine's") {
+TEST_CASE("make_policy: the kernel's weights are used if they match the machine's weights") {
     const nw::test::TemporaryFolder folder;
     const std::string file = folder.path() + "/machine.json";
     std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";
@@ -365,7 +367,7 @@ TEST_CASE("make_policy: the kernel's weights are used where they fit the machine
 }
 
 TEST_CASE(
-    "make_policy: proximity is tuned by events a second of CPU time, in windows with pages in "
+    "make_policy: proximity is tuned by events per second of CPU time in windows with pages in "
     "place") {
     const nw::test::TemporaryFolder folder;
     const std::string file = folder.path() + "/machine.json";
@@ -399,7 +401,7 @@ TEST_CASE(
     CHECK(count[NodeId{0}] == Approx(8000).epsilon(0.01));
 }
 
-TEST_CASE("make_policy: weights follow workers to other nodes, and proximity is tuned anew") {
+TEST_CASE("make_policy: weights follow workers to other nodes and proximity is tuned again") {
     const nw::test::TemporaryFolder folder;
     const std::string file = folder.path() + "/machine.json";
     std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";
@@ -432,8 +434,7 @@ TEST_CASE("make_policy: weights follow workers to other nodes, and proximity is 
 }
 
 TEST_CASE(
-    "make_policy: a proximity that is given is not searched for, and the kernel's weights count "
-    "with it") {
+    "make_policy: a given proximity is not searched and is combined with the kernel's weights") {
     const nw::test::TemporaryFolder folder;
     const std::string file = folder.path() + "/machine.json";
     std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";

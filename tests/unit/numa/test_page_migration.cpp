@@ -30,7 +30,7 @@ PagemigdOptions options(std::uint32_t threads, double period_seconds) {
 
 }  // namespace
 
-TEST_CASE("PageMigrationDaemon: moves what was asked for, and brings mail home") {
+TEST_CASE("PageMigrationDaemon: moves requested groups and moves mail home") {
     FakeOs os(4, 2);
     test::FakeGroups groups(os, 10);
     std::vector<std::byte*> segments;
@@ -53,7 +53,7 @@ TEST_CASE("PageMigrationDaemon: moves what was asked for, and brings mail home")
     CHECK(daemon.notices().empty());
 }
 
-TEST_CASE("PageMigrationDaemon: threads have numbers of groups that differ by at most one") {
+TEST_CASE("PageMigrationDaemon: the numbers of groups per thread differ by at most one") {
     FakeOs os(1, 1);
     test::FakeGroups groups(os, 64);
     const std::vector<GroupMemory*> all = groups.all();
@@ -72,7 +72,7 @@ TEST_CASE("PageMigrationDaemon: threads have numbers of groups that differ by at
     }
 }
 
-TEST_CASE("PageMigrationDaemon: stops without waiting for its period, with or without groups") {
+TEST_CASE("PageMigrationDaemon: stops before its period ends with and without groups") {
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 1);
     const bool serving = GENERATE(false, true);
@@ -84,7 +84,8 @@ TEST_CASE("PageMigrationDaemon: stops without waiting for its period, with or wi
     CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(60));
 }
 
-TEST_CASE("PageMigrationDaemon: where pages cannot be moved it says so once and starts nothing") {
+TEST_CASE(
+    "PageMigrationDaemon: if pages cannot be moved it reports this once and starts no thread") {
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 1);
     const auto call = GENERATE(FakeOs::Call::move_pages, FakeOs::Call::query_pages);
@@ -97,8 +98,7 @@ TEST_CASE("PageMigrationDaemon: where pages cannot be moved it says so once and 
     CHECK(daemon.notices()[0].find("does not permit moving pages") != std::string::npos);
 }
 
-TEST_CASE(
-    "PageMigrationDaemon: with fewer threads than were asked for it catches up all the same") {
+TEST_CASE("PageMigrationDaemon: completes a change with fewer threads than requested") {
     if (test::sanitized) return;  // the threads of a sanitizer need more addresses
     FakeOs os(2, 1);
     test::FakeGroups groups(os, 8);
@@ -121,7 +121,7 @@ TEST_CASE(
     CHECK(daemon->has_caught_up());
 }
 
-TEST_CASE("PageMigrationDaemon: off is off") {
+TEST_CASE("PageMigrationDaemon: off starts no thread and makes no call") {
     FakeOs os(2, 1);
     os.set_kernel_balances_nodes(true);
     const PageMigrationDaemon daemon(os, options(0, 1), policy);
@@ -130,7 +130,7 @@ TEST_CASE("PageMigrationDaemon: off is off") {
     CHECK(os.records().empty());
 }
 
-TEST_CASE("PageMigrationDaemon: a kernel that balances nodes itself is mentioned") {
+TEST_CASE("PageMigrationDaemon: a kernel with automatic balancing of nodes is reported") {
     FakeOs os(2, 1);
     os.set_kernel_balances_nodes(true);
     const PageMigrationDaemon daemon(os, options(1, 1), policy);
@@ -139,7 +139,7 @@ TEST_CASE("PageMigrationDaemon: a kernel that balances nodes itself is mentioned
     CHECK(daemon.notices()[0].find("kernel.numa_balancing") != std::string::npos);
 }
 
-TEST_CASE("PageMigrationDaemon: leaves the signal mask of its builder alone") {
+TEST_CASE("PageMigrationDaemon: does not change the signal mask of the constructing thread") {
     sigset_t before, after;
     pthread_sigmask(SIG_SETMASK, nullptr, &before);
     FakeOs os(2, 1);

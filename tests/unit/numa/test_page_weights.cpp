@@ -41,7 +41,7 @@ BandwidthMatrix four_nodes() {
 
 }  // namespace
 
-TEST_CASE("page weights: a node's is that of the worker worst connected to it") {
+TEST_CASE("page weights: the weight of a node is that of its worst connected worker") {
     const PageWeights one = canonical_weights(four_nodes(), 0b0001);
     CHECK(one == PageWeights{9.0 / 16, 4.0 / 16, 2.0 / 16, 1.0 / 16});
     const PageWeights two = canonical_weights(four_nodes(), 0b0011);
@@ -49,14 +49,14 @@ TEST_CASE("page weights: a node's is that of the worker worst connected to it") 
 }
 
 TEST_CASE(
-    "page weights: an unknown diagonal is left out, and is that of the best link for one worker") {
+    "page weights: an unknown diagonal is omitted and equals the best link for a single worker") {
     const BandwidthMatrix machine(Rows{{0, 4, 2}, {3, 0, 2}, {2, 2, 0}});
     CHECK(canonical_weights(machine, 0b011) == PageWeights{3.0 / 9, 4.0 / 9, 2.0 / 9});
     CHECK(canonical_weights(machine, 0b001) == PageWeights{4.0 / 10, 4.0 / 10, 2.0 / 10});
     CHECK(canonical_weights(BandwidthMatrix(Rows{{0}}), 1) == PageWeights{1});
 }
 
-TEST_CASE("page weights: proximity takes from others what it gives to the workers' nodes") {
+TEST_CASE("page weights: proximity moves weight from other nodes to the workers' nodes") {
     const PageWeights canonical = canonical_weights(four_nodes(), 0b0011);
     for (const double dwp : {0.0, 0.25, 0.5, 1.0}) {
         const PageWeights weights = weights_at(canonical, 0b0011, dwp);
@@ -67,7 +67,7 @@ TEST_CASE("page weights: proximity takes from others what it gives to the worker
     }
 }
 
-TEST_CASE("DwpSearch: it climbs to the peak by tenths of all pages, and steps back once") {
+TEST_CASE("DwpSearch: it climbs to the peak in steps of a tenth of all pages and steps back once") {
     // Workers have 0.45 of the pages at proximity 0. The peak is at 0.75, three steps further.
     const Tuned tuned(
         0.45, [](double dwp, std::size_t) { return 10 - std::abs(0.45 + dwp * 0.55 - 0.75); });
@@ -80,20 +80,20 @@ TEST_CASE("DwpSearch: it climbs to the peak by tenths of all pages, and steps ba
     CHECK(tuned.windows == 5 * 6 + 5);
 }
 
-TEST_CASE("DwpSearch: where local is best, the last step is shorter and nothing is taken back") {
+TEST_CASE("DwpSearch: if local is best the last step is shorter and there is no step back") {
     const Tuned tuned(0.45, [](double dwp, std::size_t) { return 1 + dwp; });
     REQUIRE(tuned.dwps.size() == 7);
     CHECK(tuned.dwps.back() == 1);
     CHECK((tuned.dwps[6] - tuned.dwps[5]) * 0.55 == Approx(0.05));
 }
 
-TEST_CASE("DwpSearch: where every step is worse, it ends where it began") {
+TEST_CASE("DwpSearch: if every step is worse the search ends at its start") {
     const Tuned tuned(0.2, [](double dwp, std::size_t) { return 1 - dwp; });
     CHECK(tuned.dwps.size() == 3);
     CHECK(tuned.last == 0);
 }
 
-TEST_CASE("DwpSearch: windows after a step, and single ones that are far off, do not count") {
+TEST_CASE("DwpSearch: the window after a step and single outliers do not count") {
     const Tuned tuned(0.6, [](double dwp, std::size_t window) {
         if (window % 6 == 0) return 0.0;                // the window after a step
         if (window % 6 == 3) return 1e6 * (1.1 - dwp);  // far off: another program ends
@@ -103,7 +103,7 @@ TEST_CASE("DwpSearch: windows after a step, and single ones that are far off, do
     CHECK(tuned.windows == 5 * 6);
 }
 
-TEST_CASE("DwpSearch: worse once is measured again, and a tenth of a per cent is not worse") {
+TEST_CASE("DwpSearch: a worse result is measured again and a tenth of a percent is not worse") {
     std::size_t measured_at_one_step = 0;
     const Tuned noisy(0.75, [&](double dwp, std::size_t) {
         if (dwp == 0 || dwp == 1) return 100.0;

@@ -20,7 +20,7 @@ Placement probe(Os& os, test::FakeGroups& groups, std::size_t pages_max = SIZE_M
 
 }  // namespace
 
-TEST_CASE("Placement: asked for every page, the figures are exact, by kind and node") {
+TEST_CASE("Placement: a query of every page gives exact figures by kind and node") {
     FakeOs os(4, 2);
     test::FakeGroups groups(os, 2);
     groups[0].set_home(n0);
@@ -54,7 +54,7 @@ TEST_CASE("Placement: asked for every page, the figures are exact, by kind and n
     CHECK(placement.resident_bytes() == 34 * page_bytes);
 }
 
-TEST_CASE("Placement: where nothing is touched, nothing is remote") {
+TEST_CASE("Placement: untouched pages are not remote") {
     FakeOs os(2, 2);
     test::FakeGroups groups(os, 1);
     groups[0].set_home(n0);
@@ -76,7 +76,7 @@ TEST_CASE("Placement: a group without a home has no misplaced pages") {
 
 // Goal: a sample is even. A sample of every 16th page would be wrong for segments of 16 pages, of
 // which the first 4 are touched.
-TEST_CASE("Placement: a sample keeps its bound, is repeatable and comes close to the truth") {
+TEST_CASE("Placement: a sample is bounded and repeatable and close to the exact figures") {
     FakeOs os(2, 2);
     test::FakeGroups groups(os, 8);
     for (std::size_t g = 0; g < 8; ++g) {
@@ -97,7 +97,7 @@ TEST_CASE("Placement: a sample keeps its bound, is repeatable and comes close to
     CHECK(again.of(PageKind::state).misplaced == state.misplaced);
 }
 
-TEST_CASE("Placement: a kernel that does not answer is reported, not guessed for") {
+TEST_CASE("Placement: a kernel that does not answer is reported without an estimate") {
     FakeOs os(2, 2);
     test::FakeGroups groups(os, 1);
     groups.add_segment(0, 10, n1, 10);
@@ -120,7 +120,7 @@ TEST_CASE("Placement: can be probed while groups grow") {
     CHECK(probe(os, groups).of(PageKind::platform).resident == 1000);
 }
 
-TEST_CASE("Placement: with --memory libc the kernel is asked for the segments of malloc") {
+TEST_CASE("Placement: with --memory libc the kernel is queried for the segments of malloc") {
     MemorySource source(linux_os(), MemoryMode::libc, 2);
     GroupMemory group(source, GroupId{1});
     void* const base = group.segments().allocate_segment(8 * page_bytes, SegmentKind::platform);
@@ -135,7 +135,7 @@ TEST_CASE("Placement: with --memory libc the kernel is asked for the segments of
     CHECK(placement.of(PageKind::platform).resident >= 3);
 }
 
-TEST_CASE("Pages of groups: no page belongs to two, and one that did would be found") {
+TEST_CASE("Pages of groups: no page belongs to two groups and a shared page would be found") {
     FakeOs os(2, 2);
     test::FakeGroups groups(os, 4);
     for (std::size_t g = 0; g < 4; ++g) {

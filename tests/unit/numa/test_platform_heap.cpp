@@ -26,7 +26,7 @@ TEST_CASE("PlatformHeap: chunk sizes cover the request and waste at most a quart
     }
 }
 
-TEST_CASE("PlatformHeap: random allocation and freeing keeps every live chunk's bytes") {
+TEST_CASE("PlatformHeap: random allocation and freeing keep the bytes of every live chunk") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
     for (const std::uint64_t seed : test::test_seeds(10)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -82,7 +82,7 @@ TEST_CASE("PlatformHeap: the chunk freed last is used next") {
     CHECK(heap.allocate(128) == a);
 }
 
-TEST_CASE("PlatformHeap: more than 1 MiB is a segment, given back when freed") {
+TEST_CASE("PlatformHeap: a chunk above 1 MiB is a segment that is released when freed") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     SegmentTable segments(source, GroupId{0});
     PlatformHeap heap(segments);
@@ -93,7 +93,7 @@ TEST_CASE("PlatformHeap: more than 1 MiB is a segment, given back when freed") {
     CHECK(heap.live_bytes() == 0);
 }
 
-TEST_CASE("PlatformHeap: a full slot throws bad_alloc, and what was freed can be had again") {
+TEST_CASE("PlatformHeap: a full slot throws bad_alloc and freed chunks can be allocated again") {
     FakeOs os(1, 1);
     os.set_reserve_bytes_max(std::size_t{4} << 20);
     MemorySource source(os, MemoryMode::numa, 1);
@@ -119,7 +119,7 @@ TEST_CASE("PlatformHeap: a group with one small object takes few pages") {
     CHECK(segments.active_bytes() <= 4 * page_bytes);
 }
 
-TEST_CASE("PlatformHeap: releasing and splitting keep every live chunk's bytes") {
+TEST_CASE("PlatformHeap: releasing and splitting keep the bytes of every live chunk") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
     for (const std::uint64_t seed : test::test_seeds(10)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -175,7 +175,7 @@ TEST_CASE("PlatformHeap: releasing and splitting keep every live chunk's bytes")
     }
 }
 
-TEST_CASE("PlatformHeap: a segment without live chunks is released, and its pages leave memory") {
+TEST_CASE("PlatformHeap: a segment without live chunks is released and its pages are freed") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     SegmentTable segments(source, GroupId{0});
     PlatformHeap heap(segments);
@@ -194,7 +194,7 @@ TEST_CASE("PlatformHeap: a segment without live chunks is released, and its page
     heap.validate();
 }
 
-TEST_CASE("PlatformHeap: where memory is short, a large free chunk serves small requests") {
+TEST_CASE("PlatformHeap: if memory is short a large free chunk serves small requests") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     SegmentTable segments(source, GroupId{0});
     PlatformHeap heap(segments);

@@ -17,7 +17,7 @@ constexpr std::size_t span_bytes = std::size_t{64} << 10;  // the unit of Region
 
 }  // namespace
 
-TEST_CASE("Region: slots are equal, disjoint, and an address tells its group") {
+TEST_CASE("Region: slots are equal and disjoint and an address determines its group") {
     FakeOs os(1, 1);
     const auto groups = GENERATE(1U, 2U, 3U, 64U, 1000U, 65536U);
     const Region region(os, groups);
@@ -42,7 +42,7 @@ TEST_CASE("Region: slots are equal, disjoint, and an address tells its group") {
     CHECK_FALSE(Region::contains(&os));
 }
 
-TEST_CASE("Region: a slot can be written and is zero when discarded") {
+TEST_CASE("Region: a slot can be written and is zero after discard") {
     FakeOs os(1, 1);
     Region region(os, 4);
     std::byte* const page = region.slot(GroupId{2}).data();
@@ -53,7 +53,7 @@ TEST_CASE("Region: a slot can be written and is zero when discarded") {
     CHECK(page[0] == std::byte{0});
 }
 
-TEST_CASE("Region: nothing is open but what was opened") {
+TEST_CASE("Region: only opened memory is open") {
     FakeOs os(1, 1);
     Region region(os, 4);
     CHECK(region.slots_per_cell() == 0);
@@ -74,7 +74,7 @@ TEST_CASE("Region: nothing is open but what was opened") {
     CHECK(closed(2, 0));
 }
 
-TEST_CASE("Region: the more groups, the coarser is what is closed, and mappings stay few") {
+TEST_CASE("Region: with more groups memory is closed in larger cells and mappings stay few") {
     FakeOs os(1, 1);
     os.set_mappings_max(4'000);
     struct Expected {
@@ -103,7 +103,7 @@ TEST_CASE("Region: the more groups, the coarser is what is closed, and mappings 
     CHECK(os.is_closed(region.slot(GroupId{0}).data() - page_bytes) == false);  // not in the region
 }
 
-TEST_CASE("Region: with little address space it is smaller and says so") {
+TEST_CASE("Region: with little address space the region is smaller and this is reported") {
     FakeOs os(1, 1);
     os.set_reserve_bytes_max(std::size_t{4} << 30);
     const Region region(os, 100);
@@ -115,12 +115,12 @@ TEST_CASE("Region: with little address space it is smaller and says so") {
     CHECK(region.notices()[0].find("2 GiB of address space instead of") != std::string::npos);
 }
 
-TEST_CASE("Region: with no address space it is a MachineError that names the remedies") {
+TEST_CASE("Region: without address space there is a MachineError that names the remedies") {
     FakeOs os(1, 1);
     os.set_reserve_bytes_max(std::size_t{1} << 20);
     try {
         const Region region(os, 4);
-        FAIL("reserved more than there is");
+        FAIL("no error although there is no address space");
     } catch (const MachineError& e) {
         const std::string what = e.what();
         CHECK(what.find("8 MiB") != std::string::npos);
@@ -132,7 +132,7 @@ TEST_CASE("Region: with no address space it is a MachineError that names the rem
     afterwards.validate();
 }
 
-TEST_CASE("Region: a taken address is not replaced; the region goes elsewhere and says so") {
+TEST_CASE("Region: if its address is in use the region has another address and reports this") {
     FakeOs os(1, 1);
     void* squatter = nullptr;
     REQUIRE(os.reserve(reinterpret_cast<void*>(region_base), page_bytes, squatter) == 0);
@@ -147,7 +147,7 @@ TEST_CASE("Region: a taken address is not replaced; the region goes elsewhere an
     CHECK(os.reserved_ranges() == 0);
 }
 
-TEST_CASE("MemorySource: huge pages are forbidden unless asked for, and a refusal is a notice") {
+TEST_CASE("MemorySource: huge pages are off unless requested and a refusal causes a notice") {
     FakeOs os(1, 1);
     {
         const MemorySource source(os, MemoryMode::numa, 4);
@@ -161,7 +161,7 @@ TEST_CASE("MemorySource: huge pages are forbidden unless asked for, and a refusa
     CHECK(source.notices()[0].find("huge pages") != std::string::npos);
 }
 
-TEST_CASE("MemorySource: libc mode without room for its table gives no segments") {
+TEST_CASE("MemorySource: libc mode without room for its table returns no segments") {
     FakeOs os(1, 1);
     os.set_reserve_bytes_max(page_bytes);
     const MemorySource source(os, MemoryMode::libc, 4);

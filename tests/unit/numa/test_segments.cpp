@@ -77,7 +77,7 @@ TEST_CASE("SegmentTable: random allocation and release agree with a std::map") {
     }
 }
 
-TEST_CASE("SegmentTable: releasing copies the last entry down") {
+TEST_CASE("SegmentTable: a release moves the last entry to the free place") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     SegmentTable table(source, GroupId{0});
     void* a = table.allocate_segment(page_bytes, SegmentKind::platform);
@@ -88,7 +88,7 @@ TEST_CASE("SegmentTable: releasing copies the last entry down") {
     CHECK(table.entries()[0].base == c);
 }
 
-TEST_CASE("SegmentTable: a copy taken by another thread has every segment that stays") {
+TEST_CASE("SegmentTable: a copy by another thread contains every segment that stays") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     SegmentTable table(source, GroupId{0});
     void* const first = table.allocate_segment(page_bytes, SegmentKind::state);
@@ -113,7 +113,7 @@ TEST_CASE("SegmentTable: a copy taken by another thread has every segment that s
     CHECK(copy.size() == 1);
 }
 
-TEST_CASE("SegmentTable: a released range is discarded, merged with its neighbours and reused") {
+TEST_CASE("SegmentTable: a released range is discarded and merged with its neighbors and reused") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 1);
     SegmentTable table(source, GroupId{0});
@@ -129,7 +129,7 @@ TEST_CASE("SegmentTable: a released range is discarded, merged with its neighbou
     table.validate();
 }
 
-TEST_CASE("SegmentTable: a full slot gives nullptr and recovers") {
+TEST_CASE("SegmentTable: a full slot returns nullptr and is usable after a release") {
     FakeOs os(1, 1);
     os.set_reserve_bytes_max(std::size_t{16} << 20);
     MemorySource source(os, MemoryMode::numa, 2);
@@ -147,7 +147,7 @@ TEST_CASE("SegmentTable: a full slot gives nullptr and recovers") {
     table.validate();
 }
 
-TEST_CASE("SegmentTable: the source's limit refuses large state, not the platform's memory") {
+TEST_CASE("SegmentTable: the memory cap refuses large state but not memory of the platform") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     source.set_memory_cap(std::uint64_t{4} << 20);
     SegmentTable table(source, GroupId{0});
@@ -163,7 +163,7 @@ TEST_CASE("SegmentTable: the source's limit refuses large state, not the platfor
     guard.disarm();
 }
 
-TEST_CASE("SegmentTable: a handler for whose events the slot has no room is abandoned") {
+TEST_CASE("SegmentTable: a handler is ended if the slot has no room for its events") {
     test::SmallSlots slots;
     MemorySource source(slots.os, MemoryMode::numa, test::SmallSlots::groups);
     SegmentTable table(source, GroupId{0});
@@ -175,13 +175,13 @@ TEST_CASE("SegmentTable: a handler for whose events the slot has no room is aban
         do last = table.allocate_segment(std::size_t{256} << 10, SegmentKind::platform);
         while (last != nullptr);
         guard.disarm();
-        FAIL("the handler was not abandoned");
+        FAIL("the handler was not ended");
     }
     guard.recover();
     CHECK(std::string(guard.description()) == words_where_memory_ends);
 }
 
-TEST_CASE("SegmentTable: what may be touched is what is handed out and some slack") {
+TEST_CASE("SegmentTable: allocated segments and some slack are open") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 2);
     SegmentTable table(source, GroupId{0});
@@ -223,7 +223,7 @@ TEST_CASE("SegmentTable: what may be touched is what is handed out and some slac
     CHECK(allocate(page_bytes) == small);
 }
 
-TEST_CASE("SegmentTable: random releases leave every segment open, and few mappings") {
+TEST_CASE("SegmentTable: after random releases all segments are open and mappings are few") {
     for (const std::uint64_t seed : test::test_seeds(10)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         test::Dice dice(seed);
@@ -254,7 +254,7 @@ TEST_CASE("SegmentTable: random releases leave every segment open, and few mappi
     }
 }
 
-TEST_CASE("SegmentTable: memory that the kernel does not open is not handed out") {
+TEST_CASE("SegmentTable: memory that the kernel does not open is not allocated") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 1);
     os.fail_next(FakeOs::Call::set_access, ENOMEM);
@@ -271,7 +271,7 @@ TEST_CASE("SegmentTable: memory that the kernel does not open is not handed out"
     table.validate();
 }
 
-TEST_CASE("SegmentTable: groups of 8,000 segments stay few mappings") {
+TEST_CASE("SegmentTable: groups of 8000 segments need few mappings") {
     MemorySource source(linux_os(), MemoryMode::numa, 8);
     SegmentTable table(source, GroupId{0});
     std::vector<void*> bases;

@@ -55,7 +55,7 @@ bool is_writable(void* address) {
 
 }  // namespace
 
-TEST_CASE("SharedArena: what setup() asks for lies there, and nothing before or after") {
+TEST_CASE("SharedArena: exactly the allocations of setup() are in the arena") {
     if (!malloc_is_ours) return;
     void* const before = opaque(std::malloc(100));
     std::vector<void*> during;
@@ -92,7 +92,7 @@ TEST_CASE("SharedArena: what setup() asks for lies there, and nothing before or 
     SharedArena::validate();
 }
 
-TEST_CASE("SharedArena: threads that setup() makes fill it, those that were there do not") {
+TEST_CASE("SharedArena: threads that setup() starts use the arena and earlier threads do not") {
     if (!malloc_is_ours) return;
     std::atomic<int> step{0};
     void* of_earlier = nullptr;
@@ -123,7 +123,7 @@ TEST_CASE("SharedArena: threads that setup() makes fill it, those that were ther
     SharedArena::validate();
 }
 
-TEST_CASE("SharedArena: while it is read-only nothing in it can change, afterwards all can") {
+TEST_CASE("SharedArena: a read-only arena cannot be changed and later it can be changed") {
     if (!malloc_is_ours) return;
     std::vector<int>* numbers = nullptr;
     {
@@ -153,7 +153,7 @@ TEST_CASE("SharedArena: while it is read-only nothing in it can change, afterwar
     SharedArena::validate();
 }
 
-TEST_CASE("SharedArena: a handler that frees or reallocates what lies there is refused") {
+TEST_CASE("SharedArena: a handler that frees or reallocates memory of the arena is refused") {
     if (!malloc_is_ours) return;
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
@@ -179,7 +179,7 @@ TEST_CASE("SharedArena: a handler that frees or reallocates what lies there is r
     delete opaque(shared);
 }
 
-TEST_CASE("SharedArena: random calls of malloc's family keep what they hold") {
+TEST_CASE("SharedArena: random calls of the malloc family keep the contents of blocks") {
     if (!malloc_is_ours) return;
     for (const std::uint64_t seed : test::test_seeds(5)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -238,7 +238,8 @@ TEST_CASE("SharedArena: random calls of malloc's family keep what they hold") {
     }
 }
 
-TEST_CASE("describe_bad_address: closed memory of LPs has words, other memory has none") {
+TEST_CASE(
+    "describe_bad_address: closed memory of LPs has a description and other memory has none") {
     MemorySource source(linux_os(), MemoryMode::numa, 2);
     char words[300] = "";
     CHECK_FALSE(describe_bad_address(nullptr, words, sizeof words));

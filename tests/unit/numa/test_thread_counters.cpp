@@ -38,7 +38,7 @@ class FreshPages {
 
 }  // namespace
 
-TEST_CASE("ThreadCounters: a counter that ran for a part of the time is scaled to all of it") {
+TEST_CASE("ThreadCounters: a counter that ran for a part of the time is scaled to the whole time") {
     FakeOs os(1, 1);
     os.set_reading(HardwareCounter::instructions, {1000, 80, 80});
     os.set_reading(HardwareCounter::loads, {300, 80, 20});
@@ -52,7 +52,7 @@ TEST_CASE("ThreadCounters: a counter that ran for a part of the time is scaled t
     CHECK(os.count(Call::close_counter) == hardware_counter_count);
 }
 
-TEST_CASE("ThreadCounters: what is refused is missing with its reason, the others are counted") {
+TEST_CASE("ThreadCounters: a refused counter is missing with its reason and other counters count") {
     FakeOs os(1, 1);
     os.fail_next(Call::open_counter, ENOENT, 2);
     os.set_reading(HardwareCounter::instructions, {7, 1, 1});
@@ -64,7 +64,7 @@ TEST_CASE("ThreadCounters: what is refused is missing with its reason, the other
     CHECK(os.count(Call::close_counter) == hardware_counter_count - 2);
 }
 
-TEST_CASE("ThreadCounters: unless they are wanted nothing is opened, counted or refused") {
+TEST_CASE("ThreadCounters: no counter is opened or refused unless counting is requested") {
     FakeOs os(1, 1);
     const HardwareCounts counts = ThreadCounters(os, false).counts();
     CHECK(os.records().empty());
@@ -74,7 +74,7 @@ TEST_CASE("ThreadCounters: unless they are wanted nothing is opened, counted or 
     }
 }
 
-TEST_CASE("HardwareCounts: a sum is of all or of none, and keeps the reason") {
+TEST_CASE("HardwareCounts: a sum is missing with its reason if one term is missing") {
     HardwareCounts sum, other;
     sum[HardwareCounter::cycles] = 5;
     sum[HardwareCounter::loads] = 1;
@@ -94,7 +94,7 @@ TEST_CASE("ThreadCounters: the kernel counts this thread's page faults") {
     HardwareCounts counts = counters.counts();
     const std::size_t faults = static_cast<std::size_t>(HardwareCounter::page_faults);
     if (counts.refused[faults] != 0) {
-        WARN("the kernel lets nobody count here: " << counts.refused[faults]);
+        WARN("the kernel does not allow counters here:" << counts.refused[faults]);
         return;
     }
     CHECK(*counts[HardwareCounter::page_faults] >= FreshPages::count);

@@ -28,7 +28,7 @@ std::string on_another_thread(const LibcCall& call, unsigned which) {
 
 }  // namespace
 
-TEST_CASE("thread results: what another thread asks for does not change a result") {
+TEST_CASE("thread results: a call on another thread does not change a result") {
     if (!is_interposed) return;
     for (const LibcCall& call : calls_with_thread_results()) {
         INFO(call.name);

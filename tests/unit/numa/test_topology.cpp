@@ -26,7 +26,7 @@ std::map<NodeId, int> workers_per_node(const std::vector<Place>& places) {
 
 }  // namespace
 
-TEST_CASE("Topology: workers are spread evenly over nodes, neighbours on one node") {
+TEST_CASE("Topology: workers are distributed evenly over nodes and adjacent workers share a node") {
     FakeOs os(4, 8);
     const Topology topology(os);
     CHECK(topology.core_count() == 32);
@@ -52,7 +52,7 @@ TEST_CASE("Topology: workers are spread evenly over nodes, neighbours on one nod
     }
 }
 
-TEST_CASE("Topology: a core's second hardware thread comes after every core has work") {
+TEST_CASE("Topology: second hardware threads are used after every core has a worker") {
     FakeOs os(2, 4, 2);
     const Topology topology(os);
     CHECK(topology.core_count() == 8);
@@ -65,7 +65,7 @@ TEST_CASE("Topology: a core's second hardware thread comes after every core has 
     CHECK(cpus.size() == 16);
 }
 
-TEST_CASE("Topology: only CPUs of the cpuset are used, however lopsided it is") {
+TEST_CASE("Topology: only CPUs of the cpuset are used even if it is unbalanced") {
     FakeOs os(4, 4);
     os.set_allowed_cpus({1, 2, 3, 9});
     const Topology topology(os);
@@ -77,7 +77,7 @@ TEST_CASE("Topology: only CPUs of the cpuset are used, however lopsided it is") 
     CHECK(workers_per_node(topology.place_workers(2)).size() == 2);
 }
 
-TEST_CASE("Topology: a node without CPUs is shown, and no worker is placed there") {
+TEST_CASE("Topology: a node without CPUs is listed and gets no worker") {
     FakeOs os(2, 2);
     const NodeId far = os.add_memory_only_node(std::uint64_t{64} << 30);
     for (int node : {0, 1}) os.set_distance(NodeId{node}, far, 30);
@@ -94,7 +94,7 @@ TEST_CASE("Topology: a node without CPUs is shown, and no worker is placed there
     CHECK_FALSE(workers_per_node(topology.place_workers(9)).contains(far));
 }
 
-TEST_CASE("Topology: workers on a node without memory belong to the nearest that has some") {
+TEST_CASE("Topology: workers on a node without memory belong to the nearest node with memory") {
     FakeOs os(4, 2);
     os.take_memory_away(NodeId{1});
     os.set_distance(NodeId{1}, NodeId{0}, 30);
@@ -126,7 +126,7 @@ struct PretendedMachine {
 
 }  // namespace
 
-TEST_CASE("Machine: nodes, cores and hardware threads as hwloc describes them") {
+TEST_CASE("Machine: nodes and cores and hardware threads equal the description of hwloc") {
     const PretendedMachine pretended("HWLOC_SYNTHETIC",
                                      "numa:4(memory=8GB) core:3 pu:2(indexes=core:pu)");
     const Machine machine = read_machine();
@@ -147,7 +147,7 @@ TEST_CASE("Machine: nodes, cores and hardware threads as hwloc describes them") 
     CHECK(machine.distance(NodeId{2}, NodeId{3}) == 0);  // hwloc has no distances here
 }
 
-TEST_CASE("Machine: distances are the machine's, and need not be the same both ways") {
+TEST_CASE("Machine: distances equal those of the machine and may be asymmetric") {
     constexpr unsigned nodes = 3;
     hwloc_uint64_t values[nodes][nodes] = {{10, 21, 31}, {22, 10, 41}, {32, 42, 10}};
     const std::filesystem::path file =
@@ -177,7 +177,7 @@ TEST_CASE("Machine: distances are the machine's, and need not be the same both w
     CHECK(machine.distance(NodeId{0}, NodeId{7}) == 0);
 }
 
-TEST_CASE("Machine: a CPU belongs to its narrowest node, and other nodes have none") {
+TEST_CASE("Machine: a CPU belongs to its smallest node and other nodes have no CPUs") {
     // The first node belongs to both packages. No CPU belongs to it.
     const PretendedMachine pretended(
         "HWLOC_SYNTHETIC", "[numa(memory=64GB)] package:2 [numa(memory=8GB)] core:2 pu:1");
@@ -188,7 +188,7 @@ TEST_CASE("Machine: a CPU belongs to its narrowest node, and other nodes have no
     CHECK(cpus_of_node.size() == 2);
 }
 
-TEST_CASE("Topology: who has lost a CPU goes where the fewest are, on its own node if it can") {
+TEST_CASE("Topology: a worker that lost its CPU moves to the least used CPU and prefers its node") {
     constexpr NodeId n0{0}, n1{1};
     FakeOs os(2, 3);
     const std::vector<Place> before = Topology(os).place_workers(5);
@@ -202,7 +202,7 @@ TEST_CASE("Topology: who has lost a CPU goes where the fewest are, on its own no
           std::vector<Place>{{0, n0}, {1, n0}, {2, n0}, {0, n0}, {1, n0}});
 }
 
-TEST_CASE("Topology: CPUs that are given back are used again, by as few moves as will do") {
+TEST_CASE("Topology: returned CPUs are used again with as few moves as possible") {
     constexpr NodeId n0{0}, n1{1};
     FakeOs os(2, 2);
     const std::vector<Place> before = Topology(os).place_workers(4);
@@ -219,14 +219,14 @@ TEST_CASE("Topology: CPUs that are given back are used again, by as few moves as
     CHECK(Topology(os).place_again(uneven) == uneven);
 }
 
-TEST_CASE("Machine: without a description there is this one") {
+TEST_CASE("Machine: an invalid description is replaced by the real machine") {
     const PretendedMachine pretended("HWLOC_XMLFILE", "/nonexistent/machine.xml");
     const Machine machine = read_machine();
     CHECK_FALSE(machine.cpus.empty());
     CHECK_FALSE(machine.nodes.empty());
 }
 
-TEST_CASE("Linux: there is a CPU, a node, and memory; the thread can be bound where allowed") {
+TEST_CASE("Linux: there is a CPU and a node and memory and threads can be bound where allowed") {
     Os& os = linux_os();
     const Topology topology(os);
     CHECK(topology.core_count() >= 1);

@@ -66,66 +66,66 @@ class UsedGroup {
 
 }  // namespace
 
-TEST_CASE("PlatformHeap: validate() finds what is wrong") {
+TEST_CASE("PlatformHeap: validate() finds damage") {
     UsedGroup group;
     PlatformHeap& heap = group.memory.platform();
-    group.check_found("more live than there is", heap.*opened(LiveBytesOf{}), std::size_t{1} << 30);
-    group.check_found("segments that are not counted", heap.*opened(HeldBytesOf{}), page_bytes);
-    group.check_found("pages that are not kept", heap.*opened(SpareBytesOf{}),
+    group.check_found("more live bytes than exist", heap.*opened(LiveBytesOf{}),
+                      std::size_t{1} << 30);
+    group.check_found("segments are not counted", heap.*opened(HeldBytesOf{}), page_bytes);
+    group.check_found("spare pages are counted that do not exist", heap.*opened(SpareBytesOf{}),
                       (heap.*opened(SpareBytesOf{})) + page_bytes);
-    group.check_found("fresh memory that was handed out", heap.*opened(BumpOf{}),
+    group.check_found("allocated memory is marked as new", heap.*opened(BumpOf{}),
                       static_cast<std::byte*>(group.kept));
     heap.free(group.kept, group.kept_bytes);
     REQUIRE_NOTHROW(group.look());
-    SECTION("freed twice") { heap.free(group.kept, group.kept_bytes); }
-    SECTION("freed as part of what is free") {
+    SECTION("a double free") { heap.free(group.kept, group.kept_bytes); }
+    SECTION("a free of a part of a free chunk") {
         heap.free(static_cast<std::byte*>(group.kept) + 64, 64);
     }
-    SECTION("written to when it was free") {
+    SECTION("a write to a free chunk") {
         *static_cast<void**>(group.kept) = static_cast<std::byte*>(group.kept) + 8;
     }
-    SECTION("another's memory") { heap.free(group.last, 64); }
+    SECTION("a free of memory of another owner") { heap.free(group.last, 64); }
     CHECK_THROWS_AS(group.look(), InternalError);
 }
 
-TEST_CASE("StateSpans: validate() finds what is wrong") {
+TEST_CASE("StateSpans: validate() finds damage") {
     UsedGroup group;
     StateSpans& spans = group.memory.spans();
     StateSpans::SpanHeader*& span = spans.*opened(SpanOf{});
-    group.check_found("blocks that are not counted", spans.*opened(UsedBytesOf{}), 128);
-    group.check_found("a next unit that is in use", spans.*opened(NextUnitOf{}),
+    group.check_found("blocks are not counted", spans.*opened(UsedBytesOf{}), 128);
+    group.check_found("the next unit is in use", spans.*opened(NextUnitOf{}),
                       StateSpans::header_units);
-    group.check_found("a span that is no segment", span, span + 1);
-    group.check_found("a span that is not marked as one", span->magic, span->magic + 1);
-    group.check_found("a unit of a block that is elsewhere",
-                      span->block_at[StateSpans::header_units], StateSpans::header_units + 1);
-    group.check_found("a hole", span->block_at[StateSpans::header_units], 0);
-    group.check_found("a block in the table", span->block_at[0], StateSpans::header_units);
+    group.check_found("a span is not a segment", span, span + 1);
+    group.check_found("a span has no mark", span->magic, span->magic + 1);
+    group.check_found("a unit belongs to another block", span->block_at[StateSpans::header_units],
+                      StateSpans::header_units + 1);
+    group.check_found("a unit without a block", span->block_at[StateSpans::header_units], 0);
+    group.check_found("a block overlaps the table", span->block_at[0], StateSpans::header_units);
 }
 
-TEST_CASE("SegmentTable: validate() finds what is wrong") {
+TEST_CASE("SegmentTable: validate() finds damage") {
     UsedGroup group;
     SegmentTable& segments = group.memory.segments();
-    group.check_found("bytes that are not counted", segments.*opened(ActiveBytesOf{}), page_bytes);
-    group.check_found("a segment that is lost", segments.*opened(CountOf{}),
+    group.check_found("bytes are not counted", segments.*opened(ActiveBytesOf{}), page_bytes);
+    group.check_found("a segment is missing", segments.*opened(CountOf{}),
                       segments.entries().size() - 1);
 }
 
-TEST_CASE("LpHeap: validate() finds what is wrong") {
+TEST_CASE("LpHeap: validate() finds damage") {
     UsedGroup group;
     Block& block = *StateSpans::find(group.last);
     Block& large = *StateSpans::find(group.large);
-    group.check_found("chunks that are not counted", (group.heap.*opened(TablesOf{}))()->used_units,
-                      1);
-    group.check_found("a chunk in use that is free", block.free_mask, block.free_mask ^ 1);
-    group.check_found("another LP's block", block.owner, nullptr);
-    group.check_found("a block of another class", block.small_class, block.small_class - 1);
-    group.check_found("a block at another place", block.index, block.index + 1);
-    group.check_found("a large block at another place", large.index, large.index + 1);
-    group.check_found("a large block that is small", large.small_class, 3);
+    group.check_found("chunks are not counted", (group.heap.*opened(TablesOf{}))()->used_units, 1);
+    group.check_found("a chunk in use is marked as free", block.free_mask, block.free_mask ^ 1);
+    group.check_found("a block has another owner", block.owner, nullptr);
+    group.check_found("a block has a wrong size class", block.small_class, block.small_class - 1);
+    group.check_found("a block has a wrong index", block.index, block.index + 1);
+    group.check_found("a large block has a wrong index", large.index, large.index + 1);
+    group.check_found("a large block has a small size class", large.small_class, 3);
 }
 
-TEST_CASE("LpHeap: validate() finds what is wrong where one block is all there is") {
+TEST_CASE("LpHeap: validate() finds damage in a heap with one block") {
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory memory(source, GroupId{0});
     LpHeap& heap = test::new_lp_heap(memory);
