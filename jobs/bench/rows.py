@@ -188,6 +188,28 @@ def rank_rows():
         [Wanted(share, "timewarp-2", "ranks-4", at_least=0.5)])
 
 
+def auto_rows():
+    """--engine auto on all models that declare a lookahead, with two workers. The others run in Time Warp."""
+    few = "phold --lps 1024 --events-per-lp 16 --remote 0.1 --state 16"
+    models = [
+        *((phold_name(*shape), phold(*shape, events=4 * EVENTS)) for shape in SHAPES),
+        ("PHOLD 1024 x 16, lookahead 0.01", f"{few} --lookahead 0.01 --until 1200"),
+        ("PHOLD 1024 x 16, lookahead 0.001", f"{few} --lookahead 0.001 --until 1200"),
+        ("traffic 1024", "traffic --objects 1024 --until 14400"),
+        ("bank", "bank --move 0.1 --until 400000"),
+        ("car_wash", "car_wash --again 0.1 --until 150000"),
+        ("channel", "channel --until 160000"),
+        ("gas_station", "gas_station --again 0.1 --until 1500000"),
+        ("machine_shop", "machine_shop --share 0.1 --until 600000"),
+        ("movies", "movies --cinemas 8000 --move 0.1 --until 700"),
+    ]
+    for name, command in models:
+        yield Row(f"auto, {name}", {engine: Run(command + TWO + f" --engine {engine}")
+                                    for engine in ("conservative", "timewarp", "auto")},
+                  [Wanted("time of auto / of timewarp", "auto", "timewarp", at_most=1.03),
+                   Wanted("time of auto / of conservative", "auto", "conservative", at_most=1.03)])
+
+
 def instruction_rows():
     """Instructions per event. They depend on the compiler and the libraries, not on the machine."""
     unit = "instructions an event"
@@ -216,5 +238,5 @@ def instruction_rows():
 
 
 SECTIONS = {"phold": phold_rows, "remote": remote_rows, "traffic": traffic_rows, "pcs": pcs_rows,
-            "sizes": size_rows, "crowded": crowded_rows, "ranks": rank_rows,
+            "sizes": size_rows, "crowded": crowded_rows, "ranks": rank_rows, "auto": auto_rows,
             "instructions": instruction_rows}

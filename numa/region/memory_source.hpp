@@ -44,8 +44,10 @@ class MemorySource {
     // Subtracts resident memory outside of segments from the limit for segments. Requires: bytes <
     // the cap.
     void set_resident_besides(std::uint64_t bytes) noexcept {
+        resident_besides_ = bytes;
         segment_limit_ = memory_cap_ - bytes;
     }
+    std::uint64_t resident_besides() const noexcept { return resident_besides_; }  // 0: not set
     std::uint64_t segment_limit() const noexcept { return segment_limit_; }
 
     // Memory is short from now on: platform heaps split large free chunks before they take fresh
@@ -83,6 +85,7 @@ class MemorySource {
     std::vector<std::string> notices_;
     std::uint64_t memory_cap_ = UINT64_MAX;
     std::uint64_t segment_limit_ = UINT64_MAX;
+    std::uint64_t resident_besides_ = 0;
     bool keeps_contents_ = false;
     std::atomic<bool> short_{false};
     std::atomic<std::uint64_t> segment_bytes_{0};

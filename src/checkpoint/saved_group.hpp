@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/saved_run.hpp"
@@ -51,6 +52,9 @@ class PendingChains {
 
     void add(std::uint32_t group, EventRecord& event) noexcept;
     const EventRecord* first(std::uint32_t group) const noexcept { return first_[group]; }
+    EventRecord* take(std::uint32_t group) noexcept {
+        return std::exchange(first_[group], nullptr);
+    }
 
   private:
     std::vector<EventRecord*> first_;  // null: none

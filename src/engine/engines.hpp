@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 
+#include "checkpoint/paused_run.hpp"
 #include "engine/worker_threads.hpp"
 #include "lp/group.hpp"
 #include "net/rank_group.hpp"
@@ -16,6 +17,8 @@
 #include "stats/run_result.hpp"
 
 namespace nw {
+
+class EngineTrial;
 
 // Writes all rows that were handed over into the tables, and the tables to the disk. Returns the
 // end of the tables on the first rank. Rows that are handed over later must sort after these rows.
@@ -35,11 +38,18 @@ struct EngineRun {
     SyncOutput sync_output;
     // Called on a restart, when no rank can refuse the run any more: RunOutput::begin().
     std::function<void()> begin_output;
+    // Decides whether another engine continues the run. Null: no other engine does.
+    EngineTrial* trial = nullptr;
+    // Before an engine begins: the run that it continues; null: the run begins or restarts. After an
+    // engine has stopped: the run that another engine is to continue; null: the run is over.
+    std::unique_ptr<PausedRun> paused{};
 };
 
 void run_sequential(EngineRun& run);
 void run_conservative(EngineRun& run);
 void run_timewarp(EngineRun& run);
+// Runs one engine after the other, as a trial decides (engine_trial.hpp).
+void run_automatic(EngineRun& run);
 
 // The name of the phase for LiveProgress::Unstoppable.
 inline constexpr const char* in_on_end =

@@ -50,11 +50,12 @@ struct Contribution {
     // The latest of the events at which an LP first allowed the end.
     EventKey end_key{-1.0, 0, 0, 0};
     std::uint64_t sent_beyond_end = 0;  // events scheduled so far at --until or later
-    std::uint64_t stop = 0;  // a signal number if the user requests an orderly end, else 0
-    std::uint64_t save = 0;  // 1 if the run is to be saved now (--checkpoint)
-    std::uint64_t move = 0;  // 1 if groups are to move between ranks now
+    std::uint64_t stop = 0;   // a signal number if the user requests an orderly end, else 0
+    std::uint64_t save = 0;   // 1 if the run is to be saved now (--checkpoint)
+    std::uint64_t move = 0;   // 1 if groups are to move between ranks now
+    std::uint64_t leave = 0;  // 1 if another engine is to continue the run
     // A bound beyond all events that the worker has executed irrevocably. Valid after the worker
-    // has learned of one of these three requests.
+    // has learned of one of these four requests.
     EventBound irrevocable_before{0};
     // 1 if the run may stop between two generations of one time.
     std::uint64_t splits_time = 0;
@@ -98,6 +99,7 @@ struct Contribution {
         stop = std::max(stop, other.stop);
         save = std::max(save, other.save);
         move = std::max(move, other.move);
+        leave = std::max(leave, other.leave);
         irrevocable_before = std::max(irrevocable_before, other.irrevocable_before);
         splits_time = std::max(splits_time, other.splits_time);
         if (before(other.failed_at, failed_at)) failed_at = other.failed_at;

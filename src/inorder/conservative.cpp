@@ -43,6 +43,11 @@ class ConservativeRun final : private SavedRank {
             run_.result.notices);
         pump_.end();
         rethrow_failure();
+        run_.paused = std::move(leaving_);
+        if (run_.paused != nullptr) {
+            give_progress(*run_.paused);
+            return;
+        }
         say_how_it_ended();
         run_.output.finish();
         start_worker(run_.model);  // this thread calls on_end() and destructors
@@ -89,7 +94,10 @@ class ConservativeRun final : private SavedRank {
         const Stopwatch stopwatch;
         guarded(w, [&] {
             if (w != 0) return;
-            begin_progress(run_, rank_.history());
+            if (run_.paused != nullptr)
+                rank_.history() = std::move(run_.paused->history);
+            else
+                begin_progress(run_, rank_.history());
             saver_.begin();
         });
         for (;;) {
@@ -98,20 +106,41 @@ class ConservativeRun final : private SavedRank {
             if (w == 0) is_pause_ = workers_[w]->paused() && !rank_.broken();
             barrier_.arrive_and_wait();
             if (!is_pause_) break;
+            if (workers_[w]->is_leaving()) {
+                if (w == 0) guarded(w, [&] { leaving_ = std::make_unique<PausedRun>(run_.plan); });
+                barrier_.arrive_and_wait();
+                break;
+            }
             saver_.save(w);
         }
         meter_phase<MeterPhase::ending>();
-        if (w == 0) run_.result.wall_seconds = stopwatch.wall_seconds();
-        tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
-        tallies_[w].asleep_seconds = workers_[w]->asleep_seconds();
-        tallies_[w].hardware = counters.counts();
-        guarded(w, [&] { workers_[w]->executor().hand_over_output(time_infinity); });
+        if (w == 0) run_.result.wall_seconds += stopwatch.wall_seconds();
+        tallies_[w].busy_seconds += stopwatch.thread_cpu_seconds();
+        tallies_[w].asleep_seconds += workers_[w]->asleep_seconds();
+        tallies_[w].hardware += counters.counts();
+        guarded(w, [&] {
+            if (leaving_ != nullptr)
+                leave(w);
+            else
+                workers_[w]->executor().hand_over_output(time_infinity);
+        });
+    }
+
+    void leave(std::uint32_t w) {
+        workers_[w]->executor().leave_to(*leaving_, sums().earliest);
+        PausedWorker& paused = leaving_->workers[w];
+        paused.busy_seconds = tallies_[w].busy_seconds;
+        paused.asleep_seconds = tallies_[w].asleep_seconds;
+        paused.hardware = tallies_[w].hardware;
     }
 
     void set_up(std::uint32_t w) {
         guarded(w, [&] {
             start_worker(run_.model);
-            workers_[w]->executor().set_up();
+            if (run_.paused != nullptr)
+                continue_from(*run_.paused, w);
+            else
+                workers_[w]->executor().set_up();
         });
         barrier_.arrive_and_wait();  // every group exists, or a worker has failed
         if (w == 0 && run_.plan.config.protect_shared) shared_.begin();
@@ -119,15 +148,24 @@ class ConservativeRun final : private SavedRank {
         if (w == 0)
             guarded(w, [&] {
                 const auto network = rank_.hold_network();
-                begin_output(run_);
+                if (run_.paused == nullptr) begin_output(run_);
             });
         if (w == 0 && !rank_.broken()) has_groups_.store(true, std::memory_order_release);
-        guarded(w, [&] { workers_[w]->start(); });
+        guarded(w, [&] {
+            if (run_.paused == nullptr) workers_[w]->start();
+        });
         barrier_.arrive_and_wait();  // worker 0 serves the network from now on
         // Other ranks may need long for their set-up. Therefore this rank does not agree with them
         // on a failure at this stage.
         if (rank_.failed() && run_.plan.ranks > 1) rank_.give_up();
         if (w == 0) pump_.end();
+    }
+
+    void continue_from(PausedRun& paused, std::uint32_t w) {
+        workers_[w]->executor().continue_from(paused);
+        tallies_[w].busy_seconds = paused.workers[w].busy_seconds;
+        tallies_[w].asleep_seconds = paused.workers[w].asleep_seconds;
+        tallies_[w].hardware = paused.workers[w].hardware;
     }
 
     // Thread: the pump's.
@@ -200,15 +238,32 @@ class ConservativeRun final : private SavedRank {
         }
     }
 
+    // Completes the progress that the workers give to another engine.
+    void give_progress(PausedRun& paused) {
+        paused.gvt = sums().earliest;
+        paused.history = std::move(rank_.history());
+        for (const auto& worker : workers_) {
+            const InOrderExecutor& executor = worker->executor();
+            paused.last_committed_time = std::max(paused.last_committed_time, executor.last_time());
+            paused.dropped_beyond_end |= executor.dropped_beyond_end();
+        }
+        add_communication();
+    }
+
+    void add_communication() {
+        auto& rows = run_.result.communication;
+        if (rows.empty()) rows.emplace_back(run_.plan.ranks);
+        for (const auto& worker : workers_) worker->executor().add_sent_to(rows.front());
+    }
+
     void gather_results() {
         RunResult& result = run_.result;
         result.history = rank_.history().samples();
         result.segments_bytes = run_.memory.segment_bytes();
-        result.communication = {std::vector<std::uint64_t>(run_.plan.ranks)};
+        add_communication();
         for (std::uint32_t w = 0; w < workers_.size(); ++w) {
             InOrderExecutor& executor = workers_[w]->executor();
             report_lps(result, executor.groups());
-            executor.add_sent_to(result.communication.front());
             tallies_[w].counters = executor.counters();
             tallies_[w].figures = executor.figures();
             tallies_[w].groups = &executor.groups();
@@ -234,7 +289,8 @@ class ConservativeRun final : private SavedRank {
     SetupPump pump_;
     RunSaver saver_;
     HandlerWatch watch_;
-    bool is_pause_ = false;  // written by worker 0 between two barriers
+    bool is_pause_ = false;               // written by worker 0 between two barriers
+    std::unique_ptr<PausedRun> leaving_;  // as is_pause_; for the engine that continues the run
 };
 
 }  // namespace
@@ -245,6 +301,7 @@ void run_conservative(EngineRun& run) {
     std::optional<WindowRank> rank;
     try {
         rank.emplace(run.plan, *transport, run.memory, run.output, run.progress, run.stop_signal);
+        rank->set_trial(run.trial);
         ConservativeRun(run, *rank).run();
     } catch (...) {
         if (run.ranks.ranks() > 1 && run.progress.failed) run.progress.failed();

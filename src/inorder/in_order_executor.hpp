@@ -36,6 +36,7 @@ class MeasureSums;
 class AddressMap;
 class Exchange;
 class SavedGroups;
+struct PausedRun;
 class SectionWriter;
 struct SavedPart;
 struct WireEvent;
@@ -119,6 +120,11 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     // under way, all output is handed over, and everything before `gvt` is executed.
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map,
                    VirtualTime gvt);
+    // Gives the groups and their progress to another engine. Requires: as save(). The executor
+    // executes nothing any more.
+    void leave_to(PausedRun& paused, VirtualTime gvt);
+    // Called instead of set_up() and start(): continues the run of another engine.
+    void continue_from(PausedRun& paused);
 
     void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
     // Calls the model's destructors. Throws ModelError.
@@ -169,6 +175,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now);
 
     void read_group_of(SavedGroups& saved, Group& group);
+    void go_on_with(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now);
+    void settle_for_pause(VirtualTime gvt);
     void run_on_start(Group& group, LpRecord& lp);
     void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override;

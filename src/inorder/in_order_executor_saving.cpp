@@ -1,6 +1,8 @@
-// Builds an executor's groups, reads them from a saved run, and saves them. Between two events, an
-// executor has no history, so only its present state is saved.
+// Builds an executor's groups, reads them from a saved run or takes them from another engine, saves
+// them, and gives them to another engine. Between two events, an executor has no history, so only
+// its present state is saved.
 
+#include "checkpoint/paused_run.hpp"
 #include "checkpoint/saved_group.hpp"
 #include "checkpoint/saved_run.hpp"
 #include "engine/event_flow.hpp"
@@ -30,26 +32,69 @@ void InOrderExecutor::set_up() {
 }
 
 void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
-    for (EventRecord* event : saved.read(group)) {
+    go_on_with(group, saved.read(group), world_.plan.config.restart_from->progress.gvt);
+    for (std::uint32_t i = 0; i < group.count; ++i) world_.budget.note_started();
+}
+
+// Continues with a group from a saved run or from another engine. `now`: everything before it is
+// executed.
+void InOrderExecutor::go_on_with(Group& group, const std::vector<EventRecord*>& pending,
+                                 VirtualTime now) {
+    for (EventRecord* event : pending) {
         dropped_beyond_end_ |= event->time >= world_.plan.until;
         pending_.push(event->entry());
     }
     lps_not_ended_ += not_ended(group);
-    const RunPlan& plan = world_.plan;
-    if (plan.measure_times.on())
-        group.intervals_seen.assign(
-            group.count, plan.measure_times.ended_by(plan.config.restart_from->progress.gvt));
-    for (std::uint32_t i = 0; i < group.count; ++i) world_.budget.note_started();
+    const MeasureTimes& times = world_.plan.measure_times;
+    if (times.on()) group.intervals_seen.assign(group.count, times.ended_by(now));
+}
+
+// Makes records for all events, and completes the intervals of measures before `gvt`.
+void InOrderExecutor::settle_for_pause(VirtualTime gvt) {
+    nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
+    put_all_on_record(short_, pending_, [&](std::uint32_t lp) -> Group& {
+        return *world_.groups[world_.plan.partition.position(lp).group];
+    });
+}
+
+// The LPs keep nothing that depends on the engine, so they need no change.
+void InOrderExecutor::leave_to(PausedRun& paused, VirtualTime gvt) {
+    settle_for_pause(gvt);
+    pending_.for_each([&](const PendingEntry& entry) {
+        paused.add_pending(world_.plan.partition.position(entry.target).group, *entry.record());
+    });
+    for (const Group* group : groups_) {
+        const std::uint32_t g = group->mail.group();
+        paused.groups[g] = std::move(world_.groups[g]);
+    }
+    groups_.clear();
+    PausedWorker& worker = paused.workers[self_.worker];
+    worker.counters = counters_;
+    worker.figures = figures_;
+    worker.intervals = intervals_;
+}
+
+void InOrderExecutor::continue_from(PausedRun& paused) {
+    for (std::uint32_t g = 0; g < world_.plan.partition.groups(); ++g) {
+        if (!owns(g)) continue;
+        world_.groups[g] = std::move(paused.groups[g]);
+        groups_.push_back(world_.groups[g].get());
+        go_on_with(*groups_.back(), paused.take_pending(g), paused.gvt);
+    }
+    PausedWorker& worker = paused.workers[self_.worker];
+    counters_ = worker.counters;
+    figures_ = worker.figures;
+    if (world_.plan.measure_times.on()) intervals_ = worker.intervals;
+    counted_events_ = counters_[Counter::executed_events];
+    last_time_ = paused.last_committed_time;
+    dropped_beyond_end_ |= paused.dropped_beyond_end;
 }
 
 // The key of the last event at which an LP allowed the end of the run is not saved. A restart does
 // not need it: some LP has not allowed the end yet, and will do so at a later event.
 SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
                                 const AddressMap& map, VirtualTime gvt) {
-    nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
-    put_all_on_record(short_, pending_, [&](std::uint32_t lp) -> Group& {
-        return *world_.groups[world_.plan.partition.position(lp).group];
-    });
+    settle_for_pause(gvt);
     PendingChains pending(world_.plan.partition.groups());
     pending_.for_each([&](const PendingEntry& entry) {
         pending.add(world_.plan.partition.position(entry.target).group, *entry.record());

@@ -24,6 +24,8 @@
 
 namespace nw {
 
+class EngineTrial;
+
 class WindowRank {
   public:
     WindowRank(const RunPlan& plan, Transport& transport, MemorySource& memory,
@@ -35,6 +37,9 @@ class WindowRank {
     WindowRounds& rounds() noexcept { return rounds_; }
     LiveProgress& progress() noexcept { return progress_; }
     RunHistory& history() noexcept { return history_; }  // written by the first worker
+    // Of --engine auto; null: no other engine continues the run. Set before the workers start.
+    EngineTrial* trial() const noexcept { return trial_; }
+    void set_trial(EngineTrial* trial) noexcept { trial_ = trial; }
     int stop_signal() const noexcept { return stop_signal_.load(std::memory_order_relaxed); }
 
     // While groups are built: receives batches and keeps them until the groups exist.
@@ -74,6 +79,7 @@ class WindowRank {
     LiveProgress& progress_;
     const std::atomic<int>& stop_signal_;
     RunHistory history_;
+    EngineTrial* trial_ = nullptr;
 
     SpinLock net_role_;
     WindowRounds rounds_;

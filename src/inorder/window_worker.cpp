@@ -8,6 +8,7 @@
 #include "base/handoff.hpp"
 #include "base/meter_marks.hpp"
 #include "checkpoint/saved_group.hpp"
+#include "plan/engine_trial.hpp"
 #include "plan/run_plan.hpp"
 
 namespace nw {
@@ -49,6 +50,9 @@ void WindowWorker::start() {
 
 bool WindowWorker::turn(Clock::time_point now) {
     meter_phase<MeterPhase::gvt>();
+    if (is_idle_) waited_ += now - last_turn_;
+    last_turn_ = now;
+    is_idle_ = false;
     is_expecting_ = rank_.net_step();
     bool worked = learn(now);
     if (finished()) return true;
@@ -69,6 +73,7 @@ bool WindowWorker::turn(Clock::time_point now) {
 
 void WindowWorker::note_idle(Clock::time_point now) {
     ++executor_.counters()[Counter::idle_turns];
+    is_idle_ = true;
     if (measures_) overlap_.on_idle(now);
     // HandlerWatch reports a handler of this rank that does not return, but it does not observe
     // other ranks.
@@ -94,6 +99,7 @@ bool WindowWorker::learn(Clock::time_point now) {
     note_handoff(Handoff::result_read);
     const WindowSums& sums = rank_.rounds().result();
     if (self_ == 0) report(sums, now);
+    if (is_first() && rank_.trial() != nullptr) consider_leaving(sums, now);
     meter_phase<MeterPhase::mail>();
     attempt([&] { executor_.fetch_mail(); });
     if (ending_ == Ending::catching_up || (sums.earliest >= rank_.plan().until && !sums.failed())) {
@@ -104,6 +110,11 @@ bool WindowWorker::learn(Clock::time_point now) {
         attempt([&] { begin_window(sums.earliest, sums.overlap, now); });
     }
     return true;
+}
+
+void WindowWorker::consider_leaving(const WindowSums& sums, Clock::time_point now) {
+    leave_ = leave_ || rank_.trial()->is_to_leave(now, sums.committed,
+                                                  std::chrono::nanoseconds(sums.waited_ns));
 }
 
 // After a failure, all workers execute every event before the horizon, because an earlier event may
@@ -129,7 +140,8 @@ bool WindowWorker::is_out_of_patience(Clock::time_point now) const noexcept {
 
 void WindowWorker::end_or_pause(const WindowSums& sums) {
     ending_ = Ending::none;
-    paused_ = rank_.plan().config.save.on() && !sums.failed() && sums.earliest < rank_.plan().until;
+    const bool is_to_pause = rank_.plan().config.save.on() || (sums.leave && sums.stop == 0);
+    paused_ = is_to_pause && !sums.failed() && sums.earliest < rank_.plan().until;
     finished_ = !paused_;
     if (paused_) attempt([&] { executor_.hand_over_all_output(horizon_); });
     if (paused_ && failed_) rank_.give_up();
@@ -138,6 +150,12 @@ void WindowWorker::end_or_pause(const WindowSums& sums) {
 SavedPart WindowWorker::save(SectionWriter& file, std::uint32_t file_number,
                              const AddressMap& map) {
     return executor_.save(file, file_number, map, rank_.rounds().result().earliest);
+}
+
+// If the run is also to be saved, it is saved first, and the request to leave remains.
+bool WindowWorker::is_leaving() const noexcept {
+    const WindowSums& sums = rank_.rounds().result();
+    return sums.leave && !sums.save && sums.stop == 0;
 }
 
 void WindowWorker::resume() noexcept {
@@ -205,7 +223,11 @@ void WindowWorker::cut(Clock::time_point now) {
     executor_.flush_mail();  // even after a failure: other ranks wait for counted batches
     sums.earliest = executor_.cut(slot.sent);
     sums.last_time = executor_.last_time();
-    sums.executed = executor_.counters()[Counter::executed_events];
+    const Counters& counters = executor_.counters();
+    sums.executed = counters[Counter::executed_events];
+    sums.committed = counters[Counter::committed_events];
+    sums.rolled_back = counters[Counter::rolled_back_events];
+    sums.waited_ns = std::chrono::nanoseconds(waited_).count();
     if (self_ == 0) sums.resident_bytes = rank_.world().budget.used_bytes();
     if (measures_) {
         overlap_.on_cut(now);
@@ -217,6 +239,7 @@ void WindowWorker::cut(Clock::time_point now) {
     }
     sums.stop = rank_.stop_signal();
     sums.save = now >= save_due_;
+    sums.leave = leave_;
     sums.dropped = executor_.dropped_beyond_end();
     ++cut_;
     waiting_since_ = now;
@@ -231,12 +254,13 @@ void WindowWorker::report(const WindowSums& sums, Clock::time_point now) {
     const VirtualTime gvt = std::min(sums.earliest, rank_.plan().until);
     LiveProgress& progress = rank_.progress();
     progress.gvt.store(gvt, std::memory_order_relaxed);
-    progress.committed_events.store(sums.executed, std::memory_order_relaxed);
+    progress.committed_events.store(sums.committed, std::memory_order_relaxed);
     progress.executed_events.store(sums.executed, std::memory_order_relaxed);
     if (!is_first() || !rank_.history().is_due(now)) return;
     rank_.history().add(now, {.gvt = gvt,
-                              .committed_events = sums.executed,
+                              .committed_events = sums.committed,
                               .executed_events = sums.executed,
+                              .rolled_back_events = sums.rolled_back,
                               .gvt_rounds = executor_.counters()[Counter::gvt_rounds],
                               .resident_bytes = sums.resident_bytes});
 }

@@ -62,6 +62,8 @@ class WindowWorker final : public SavedWorker {
     AddressRange stack() const noexcept override { return executor_.stack(); }
     void save_at(Clock::time_point time) noexcept override { save_due_ = time; }
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) override;
+    // Requires: paused. Whether the pause is for another engine, which is to continue the run.
+    bool is_leaving() const noexcept;
     void resume() noexcept override;
     void end_interrupted() noexcept override;
 
@@ -75,6 +77,7 @@ class WindowWorker final : public SavedWorker {
     void cut(Clock::time_point now);
     void note_idle(Clock::time_point now);
     void report(const WindowSums& sums, Clock::time_point now);
+    void consider_leaving(const WindowSums& sums, Clock::time_point now);
     void begin_ending(const WindowSums& sums, Clock::time_point now);
     void end_or_pause(const WindowSums& sums);
     bool is_out_of_patience(Clock::time_point now) const noexcept;
@@ -106,6 +109,10 @@ class WindowWorker final : public SavedWorker {
     VirtualTime stands_at_ = 0;
     Clock::time_point stands_since_{};
     bool finished_ = false;
+    bool leave_ = false;    // the trial has decided that another engine is to continue the run
+    bool is_idle_ = false;  // the last turn found no work
+    Clock::time_point last_turn_{};
+    Clock::duration waited_{};   // time of turns without work
     bool is_expecting_ = false;  // the network may deliver more in the next turn
     double asleep_seconds_ = 0;  // because there was nothing to do
     bool paused_ = false;

@@ -360,6 +360,8 @@ class RankRun {
         if (!setup_.measures.empty())
             add_measure_tables(setup_.outputs, settings_.config.measure_interval > 0);
         check_setup(model_, setup_, settings_, ranks_.ranks());
+        if (const std::string option = option_for_timewarp(settings_, *table_); !option.empty())
+            settings_.config.needs_timewarp = option + " has an effect only in Time Warp";
         check_kernel_pages(settings_.config);
         // Only these runs need their identity, and computing it reads whole files.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();

@@ -33,10 +33,20 @@ std::string text_of(const nlohmann::json& value) {
     return value.dump();
 }
 
+// The other engines ignore these options, and refuse the ones below.
+constexpr std::initializer_list<const char*> timewarp_options = {
+    "rollback",     "state-saving-interval", "gvt-interval",    "window",           "rebind",
+    "rebind-ranks", "check-rebind",          "check-interrupt", "keep-safe-events", "net-thread",
+    "pagemigd"};
+constexpr std::initializer_list<const char*> timewarp_only_options = {"check-rollback", "trace",
+                                                                      "place"};
+
 // True if the value asks for the behavior that a run has anyway while the option is idle.
 bool wants_nothing(std::string_view value, std::string_view name) noexcept {
     if (name == "workers") return value == "1";
-    if (name == "check-rebind" || name == "check-interrupt") return value == "0.0";
+    if (name == "check-rebind" || name == "check-interrupt" || name == "check-rollback")
+        return value == "0.0";
+    if (name == "place") return value == "local";
     return value == "off" || value == "auto";
 }
 
@@ -44,7 +54,7 @@ bool wants_nothing(std::string_view value, std::string_view name) noexcept {
 
 std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& shape) {
     const Config& config = settings.config;
-    const bool time_warp = config.engine == EngineKind::timewarp;
+    const bool time_warp = may_be_timewarp(config);
     IdleList idle;
     if (settings.check_model_events > 0)
         idle.add("--check-model, which chooses the value", {"engine",
@@ -81,11 +91,7 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
                                                             "progress",
                                                             "quiet",
                                                             "verbose"});
-    if (!time_warp)
-        idle.add(fmt::format("--engine {}", word_for(config.engine)),
-                 {"rollback", "state-saving-interval", "gvt-interval", "window", "rebind",
-                  "rebind-ranks", "check-rebind", "check-interrupt", "keep-safe-events",
-                  "net-thread", "pagemigd"});
+    if (!time_warp) idle.add(fmt::format("--engine {}", word_for(config.engine)), timewarp_options);
     if (config.engine == EngineKind::sequential) idle.add("--engine sequential", {"workers"});
     if (time_warp && shape.rollback == Rollback::reverse)
         idle.add("rollback by reverse", {"state-saving-interval"});
@@ -101,6 +107,18 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
                  {"pagemigd", "huge-pages", "protect-shared", "rebind-ranks"});
     if (settings.quiet) idle.add("--quiet", {"progress", "verbose"});
     return idle.take();
+}
+
+std::string option_for_timewarp(const Settings& settings, const OptionTable& table) {
+    std::vector<std::string> names(timewarp_options.begin(), timewarp_options.end());
+    names.insert(names.end(), timewarp_only_options.begin(), timewarp_only_options.end());
+    for (const std::string& name : names) {
+        const OptionSpec* spec = table.find(name);
+        if (settings.given.count(name) == 0 || spec == nullptr) continue;
+        const std::string text = text_of(spec->value());
+        if (!wants_nothing(text, name)) return fmt::format("--{} {}", name, text);
+    }
+    return {};
 }
 
 std::vector<std::string> idle_notices(const Settings& settings, const OptionTable& table,

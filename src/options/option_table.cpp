@@ -12,7 +12,8 @@ using nlohmann::json;
 
 constexpr Word<EngineKind> engine_words[] = {{"sequential", EngineKind::sequential},
                                              {"conservative", EngineKind::conservative},
-                                             {"timewarp", EngineKind::timewarp}};
+                                             {"timewarp", EngineKind::timewarp},
+                                             {"auto", EngineKind::automatic}};
 constexpr Word<Rollback> rollback_words[] = {
     {"snapshot", Rollback::snapshot}, {"copy", Rollback::copy}, {"reverse", Rollback::reverse}};
 constexpr Word<MemoryMode> memory_words[] = {{"numa", MemoryMode::numa},
@@ -36,7 +37,8 @@ void add_engine(OptionBuilder& table, Config& config) {
     table.group("Engine");
     table.add_words(
         "engine", config.engine, engine_words,
-        "simulation engine; all engines give the same result. sequential: one rank only");
+        "simulation engine; all engines give the same result. sequential: one rank only; auto: "
+        "conservative or timewarp, whichever is faster in a trial at the beginning of the run");
     OptionSpec& workers =
         table.add_number("workers", "N", config.workers,
                          from(1).to(Partition::workers_per_rank_max), "worker threads per rank");

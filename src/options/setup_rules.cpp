@@ -100,7 +100,7 @@ void demand_one_of(const char* option, Enum chosen, const std::vector<Enum>& leg
 // Refuses options that have a meaning only together with another option.
 void check_needs(const Settings& settings) {
     const Config& config = settings.config;
-    const bool time_warp = config.engine == EngineKind::timewarp;
+    const bool time_warp = may_be_timewarp(config);
     const bool in_region = config.memory == MemoryMode::numa;
     const bool is_saved = config.save.on(), goes_on = !settings.restart_directory.empty();
     struct Need {
@@ -232,10 +232,12 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
             {PlaceMode::local, PlaceMode::interleave, PlaceMode::weighted, PlaceMode::asymsched},
             fmt::format("on {} ranks", ranks));
     if (ranks > 1)
-        demand_one_of("engine", config.engine, {EngineKind::conservative, EngineKind::timewarp},
+        demand_one_of("engine", config.engine,
+                      {EngineKind::conservative, EngineKind::timewarp, EngineKind::automatic},
                       fmt::format("on {} ranks", ranks));
     if (config.engine == EngineKind::conservative) {
-        const std::vector<EngineKind> others{EngineKind::sequential, EngineKind::timewarp};
+        const std::vector<EngineKind> others{EngineKind::sequential, EngineKind::timewarp,
+                                             EngineKind::automatic};
         if (!(setup.lookahead > 0))
             demand_one_of("engine", config.engine, others,
                           with_model + ", which declares no lookahead");

@@ -17,15 +17,26 @@ namespace nw {
 
 class CheckedRun;
 
-enum class EngineKind : std::uint8_t { timewarp, sequential, conservative };
+// automatic: conservative or timewarp, chosen by a trial (plan/engine_trial.hpp).
+enum class EngineKind : std::uint8_t { timewarp, sequential, conservative, automatic };
 enum class WindowMode : std::uint8_t { automatic, fixed, off };
 
 // The data that are used between two rounds stay in a core's second-level cache
 // (docs/decisions/0023).
 inline constexpr std::uint32_t default_gvt_interval_events = 500;
 
+// The trial of EngineKind::automatic.
+struct TrialOptions {
+    double seconds = 0.2;           // wall time with each engine
+    double share_waited_max = 0.1;  // of the conservative engine; with more, Time Warp is tried
+    bool alternates = false;        // for tests: each engine is left when its time is over
+};
+
 struct Config {
     EngineKind engine = EngineKind::timewarp;
+    TrialOptions trial;
+    // With EngineKind::automatic: why an option excludes the conservative engine; empty: none does.
+    std::string needs_timewarp;
     std::uint32_t workers = 0;         // 0: one per core that this rank may use
     std::optional<VirtualTime> until;  // nullopt: the model's end time
     VirtualTime warm_up = 0;           // virtual time at which recording of measures begins
@@ -72,6 +83,11 @@ struct Config {
     // Not null: this run is one of those of --check-model.
     CheckedRun* checked = nullptr;
 };
+
+// Whether Time Warp executes the run or may execute a part of it.
+inline bool may_be_timewarp(const Config& config) noexcept {
+    return config.engine == EngineKind::timewarp || config.engine == EngineKind::automatic;
+}
 
 // Small pages if pages are spread over nodes now or may be spread later, unless the user has
 // decided otherwise.

@@ -58,6 +58,8 @@ MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint3
       cap_(memory.memory_cap()),
       needed_(plan.workers) {
     measure();
+    base_ = memory.resident_besides();
+    if (base_ > 0) return;  // an earlier engine of this run has measured it before the first LP
     base_ = used_bytes();
     if (used_bytes() < cap_) {
         memory.set_resident_besides(base_);

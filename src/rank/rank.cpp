@@ -110,6 +110,12 @@ MailRing* Rank::ring(std::uint32_t from, std::uint32_t to) noexcept {
     return ring_count_ > 0 ? &rings_[to][from] : nullptr;
 }
 
+Group& Rank::put_group(std::unique_ptr<Group> group) {
+    const std::uint32_t g = group->mail.group();
+    groups_[g] = std::move(group);
+    return *groups_[g];
+}
+
 void Rank::drop_group(std::uint32_t g) { groups_[g].reset(); }
 
 void Rank::receive_early() {

@@ -39,6 +39,7 @@
 namespace nw {
 
 class BottomHalf;
+class EngineTrial;
 class MailBuffer;
 class MailRing;
 class MemorySource;
@@ -87,6 +88,9 @@ class Rank {
     // Thread: the worker that will own the group, so that first touch puts the group's pages on its
     // node.
     Group& make_group(std::uint32_t g);
+    // A group that another engine leaves, or that is left to another engine.
+    Group& put_group(std::unique_ptr<Group> group);
+    std::unique_ptr<Group> take_group(std::uint32_t g) noexcept { return std::move(groups_[g]); }
     // For moves between ranks, while all workers are paused. drop_group() frees the group's memory.
     // Every rank sets the new owner of each group that moves.
     void drop_group(std::uint32_t g);
@@ -131,6 +135,9 @@ class Rank {
     // Thread: worker w. One ring from each worker of the rank, by its number. Empty if mail uses
     // only the bottom halves.
     std::span<MailRing> rings_to(std::uint32_t w) noexcept;
+    // Of --engine auto; null: no other engine continues the run. Set before the workers start.
+    EngineTrial* trial() const noexcept { return trial_; }
+    void set_trial(EngineTrial* trial) noexcept { trial_ = trial; }
     // Null: there are no rings.
     MailRing* ring(std::uint32_t from, std::uint32_t to) noexcept;
     // Puts a bottom half on the ready list of the worker that gets the mail of its group now.
@@ -205,6 +212,7 @@ class Rank {
     OutputWriter& output_;
     LiveProgress& progress_;
     std::unique_ptr<RunHistory> history_;
+    EngineTrial* trial_ = nullptr;
     const std::atomic<int>& stop_signal_;
     GvtRounds gvt_;
 

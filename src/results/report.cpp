@@ -64,12 +64,18 @@ std::string rollback_words(const RunResult& result) {
     return words;
 }
 
+// Writes a line, unless the text is empty.
+void line_if_any(Lines out, std::string_view label, const std::string& text) {
+    if (!text.empty()) line(out, label, "{}", text);
+}
+
 void write_what_ran(Lines out, const RunFacts& facts) {
     const RunResult& result = facts.result;
-    const EngineKind engine = facts.settings.config.engine;
+    const EngineKind engine = result.engine;
     fmt::format_to(out, "{}: {}\n", facts.model.name(), end_of(result));
     line(out, "engine", "{}, {} x {}, seed {}", word_for(engine), plural(result.ranks, "rank"),
          plural(facts.workers_per_rank(), "worker"), facts.settings.config.seed);
+    line_if_any(out, "chosen", result.engine_reason);
     if (engine == EngineKind::timewarp)
         line(out, "LPs", "{} in {}, rollback by {}", with_thousands(result.lps),
              plural(result.groups, "group"), rollback_words(result));
@@ -101,11 +107,6 @@ void write_time_warp(Lines out, const RunFacts& facts) {
     line(out, "GVT", "{}, one in {}", plural(facts.count(Counter::gvt_rounds), "round"),
          duration_text(facts.result.wall_seconds / static_cast<double>(std::max<std::uint64_t>(
                                                        1, facts.count(Counter::gvt_rounds)))));
-}
-
-// Writes a line, unless the text is empty.
-void line_if_any(Lines out, std::string_view label, const std::string& text) {
-    if (!text.empty()) line(out, label, "{}", text);
 }
 
 void write_kinds(Lines out, const RunResult& result) {
@@ -246,7 +247,7 @@ std::string report_text(const RunFacts& facts) {
     write_what_ran(out, facts);
     text += topology_table(facts);
     write_speed(out, facts);
-    if (facts.settings.config.engine == EngineKind::timewarp) write_time_warp(out, facts);
+    if (result.engine == EngineKind::timewarp) write_time_warp(out, facts);
     line_if_any(out, "per event", hardware_line(facts));
     line(out, "memory", "{} at most; {} in segments, {} in saved states",
          bytes_text(result.resident_peak_bytes), bytes_text(result.segments_bytes),

@@ -225,7 +225,11 @@ void run_engine(EngineRun& run) {
         case EngineKind::timewarp:
             run_timewarp(run);
             break;
+        case EngineKind::automatic:
+            run_automatic(run);
+            return;
     }
+    run.result.engine = run.plan.config.engine;
 }
 
 std::uint64_t memory_cap_of(const Config& config, Os& os) {
@@ -332,7 +336,7 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
     if (setup_.bound_to_process) memory->keep_contents();
     const LookForPointers look_for_pointers(*memory, result.notices);
     const bool crowded_by_net =
-        config_.net_thread && !where_.spare_core && config_.engine == EngineKind::timewarp;
+        config_.net_thread && !where_.spare_core && may_be_timewarp(config_);
     const WorkerPlaces places{.places = where_.places,
                               .pin = config_.pin,
                               .local_memory = config_.memory == MemoryMode::numa,

@@ -14,6 +14,7 @@
 #include "base/digest.hpp"
 #include "measures/measure_sums.hpp"
 #include "output/column_kinds.hpp"
+#include "plan/config.hpp"
 #include "stats/figure.hpp"
 #include "stats/hardware_figures.hpp"
 #include "stats/numa_report.hpp"
@@ -112,6 +113,9 @@ enum class EndReason : std::uint8_t { until, no_events, all_can_end, interrupted
 
 struct RunResult {
     Digest digest;
+    EngineKind engine = EngineKind::timewarp;  // of the end of the run
+    std::string engine_reason;                 // why --engine auto has chosen it; else empty
+    std::uint32_t engine_changes = 0;
     EndReason reason = EndReason::until;
     int signal = 0;            // with EndReason::interrupted: the received signal
     VirtualTime until = 0;     // the requested end time

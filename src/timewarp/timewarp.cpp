@@ -165,6 +165,11 @@ class TimeWarpRun final : private SavedRank {
         pump_.end();
         net_thread_.end();
         rethrow_failure();
+        run_.paused = std::move(leaving_);
+        if (run_.paused != nullptr) {
+            give_progress(*run_.paused);
+            return;
+        }
         placement_.finish(run_.result.numa, run_.result.notices);
         say_how_it_ended();
         run_.output.finish();
@@ -222,14 +227,14 @@ class TimeWarpRun final : private SavedRank {
         if (w == 0) {
             guarded([&] {
                 const auto network = rank_.hold_network();
-                begin_output(run_);
+                if (run_.paused == nullptr) begin_output(run_);
             });
             guarded([&] { tracks_.resume(); });
             guarded([&] { net_thread_.begin(); });
             guarded([&] { placement_.begin(memory_of_groups(rank_), rank_.seats()); });
         }
         if (w == 0 && !rank_.failed()) has_groups_.store(true, std::memory_order_release);
-        if (!run_.plan.config.restart_from) start(w);
+        if (!run_.plan.config.restart_from && run_.paused == nullptr) start(w);
         barrier_.arrive_and_wait();  // from now on workers or the net thread serve the network
         if (w == 0) pump_.end();
     }
@@ -277,7 +282,12 @@ class TimeWarpRun final : private SavedRank {
     // Each worker builds its own groups, so that their pages are allocated on its node. The
     // baseline ignores nodes: one thread builds all groups (docs/decisions/0016).
     void make_groups(std::uint32_t w) {
-        if (const SavedRun* saved = run_.plan.config.restart_from.get()) {
+        if (run_.paused != nullptr) {
+            workers_[w]->continue_from(*run_.paused);
+            tallies_[w].busy_seconds = run_.paused->workers[w].busy_seconds;
+            tallies_[w].asleep_seconds = run_.paused->workers[w].asleep_seconds;
+            tallies_[w].hardware = run_.paused->workers[w].hardware;
+        } else if (const SavedRun* saved = run_.plan.config.restart_from.get()) {
             workers_[w]->read_groups(*saved);
         } else if (run_.plan.config.memory == MemoryMode::numa) {
             workers_[w]->build_groups();
@@ -293,7 +303,10 @@ class TimeWarpRun final : private SavedRank {
         // Guarded, because the other workers wait at the barriers below.
         if (w == 0)
             guarded([&] {
-                begin_progress(run_, rank_.history());
+                if (run_.paused != nullptr)
+                    rank_.history() = std::move(run_.paused->history);
+                else
+                    begin_progress(run_, rank_.history());
                 tracks_.begin();
                 saver_.begin();
             });
@@ -307,10 +320,12 @@ class TimeWarpRun final : private SavedRank {
             barrier_.arrive_and_wait();
             if (!is_pause_) break;
             pause(w);
+            if (leaving_ != nullptr) break;
         }
-        if (w == 0) run_.result.wall_seconds = stopwatch.wall_seconds();
-        tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
-        tallies_[w].hardware = counters.counts();
+        if (w == 0) run_.result.wall_seconds += stopwatch.wall_seconds();
+        tallies_[w].busy_seconds += stopwatch.thread_cpu_seconds();
+        tallies_[w].asleep_seconds += worker.asleep_seconds();
+        tallies_[w].hardware += counters.counts();
     }
 
     void pause(std::uint32_t w) {
@@ -321,7 +336,10 @@ class TimeWarpRun final : private SavedRank {
         barrier_.arrive_and_wait();
         if (purpose.move) mover_.move(w);
         if (purpose.save) {
-            saver_.save(w);
+            saver_.save(w);  // the request to leave, if there is one, remains
+        } else if (purpose.leave) {
+            if (w == 0) guarded([&] { leaving_ = std::make_unique<PausedRun>(run_.plan); });
+            barrier_.arrive_and_wait();
         } else {
             worker.resume();
         }
@@ -331,8 +349,21 @@ class TimeWarpRun final : private SavedRank {
     void finish(std::uint32_t w) {
         if (w == 0) guarded([&] { placement_.last_look(); });
         barrier_.arrive_and_wait();  // last_look() no longer reads the groups
-        guarded([&] { workers_[w]->finalize(); });
+        guarded([&] {
+            if (leaving_ != nullptr)
+                leave(w);
+            else
+                workers_[w]->finalize();
+        });
         workers_[w]->leave_thread();
+    }
+
+    void leave(std::uint32_t w) {
+        workers_[w]->leave_to(*leaving_);
+        PausedWorker& paused = leaving_->workers[w];
+        paused.busy_seconds = tallies_[w].busy_seconds;
+        paused.asleep_seconds = tallies_[w].asleep_seconds;
+        paused.hardware = tallies_[w].hardware;
     }
 
     // --- Failures of the model ---
@@ -404,21 +435,37 @@ class TimeWarpRun final : private SavedRank {
         }
     }
 
+    // Completes the progress that the workers give to another engine.
+    void give_progress(PausedRun& paused) {
+        paused.gvt = workers_[0]->paused_at();
+        paused.history = std::move(rank_.history());
+        for (const auto& worker : workers_) {
+            paused.last_committed_time =
+                std::max(paused.last_committed_time, worker->last_committed_time());
+            paused.dropped_beyond_end |= worker->dropped_beyond_end();
+        }
+        add_communication();
+    }
+
+    void add_communication() {
+        auto& rows = run_.result.communication;
+        if (rows.empty()) rows.emplace_back(run_.ranks.ranks());
+        for (const auto& worker : workers_) worker->add_sent_to(rows.front());
+    }
+
     void gather_results() {
         RunResult& result = run_.result;
         result.segments_bytes = run_.memory.segment_bytes();
         result.history = rank_.history().samples();
-        result.communication = {std::vector<std::uint64_t>(run_.ranks.ranks())};
+        add_communication();
         for (std::uint32_t w = 0; w < workers_.size(); ++w) {
             const Worker& worker = *workers_[w];
             result.messages_left += worker.balance();
             report_lps(result, worker.groups());
             worker.add_most_rolled_back_lps(result.most_rolled_back_lps);
-            worker.add_sent_to(result.communication.front());
             result.numa.memory += worker.memory_kinds();
             tallies_[w].counters = worker.counters();
             tallies_[w].figures = worker.figures();
-            tallies_[w].asleep_seconds = worker.asleep_seconds();
             tallies_[w].groups = &worker.groups();
             if (const int cpu = rank_.seats().cpu_of(w); cpu >= 0)
                 run_.places.places[w] = {cpu, rank_.seats().node_of(w)};
@@ -449,8 +496,9 @@ class TimeWarpRun final : private SavedRank {
     RunSaver saver_;
     GroupMover mover_;
     HandlerWatch watch_;
-    bool is_pause_ = false;              // written by worker 0, between two barriers
-    std::optional<RankId> failed_rank_;  // as is_pause_; has the earliest failure of the model
+    bool is_pause_ = false;               // written by worker 0, between two barriers
+    std::optional<RankId> failed_rank_;   // as is_pause_; has the earliest failure of the model
+    std::unique_ptr<PausedRun> leaving_;  // as is_pause_; for the engine that continues the run
 };
 
 }  // namespace
@@ -464,6 +512,7 @@ void run_timewarp(EngineRun& run) {
     try {
         rank.emplace(run.plan, *transport, run.memory, run.output, run.progress, run.stop_signal,
                      nodes_of(run.places), host.seats());
+        rank->set_trial(run.trial);
         TimeWarpRun(run, *rank, host).run();
     } catch (...) {
         if (run.ranks.ranks() > 1 && run.progress.failed) run.progress.failed();

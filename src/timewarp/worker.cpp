@@ -7,6 +7,7 @@
 #include "base/meter_marks.hpp"
 #include "event/look_ahead.hpp"
 #include "event/short_events.hpp"
+#include "plan/engine_trial.hpp"
 #include "stats/live_progress.hpp"
 #include "stats/memory_kinds.hpp"
 #include "stats/run_history.hpp"
@@ -133,9 +134,9 @@ void Worker::advance(const GvtResult& result) {
         return;
     }
     // All workers evaluate the same result, so they all stop at the same round.
-    const bool is_to_stop =
-        (result.sums.stop != 0 || result.sums.save != 0 || result.sums.move != 0) &&
-        safe_horizon_.may_stand_still(result);
+    const bool is_to_stop = (result.sums.stop != 0 || result.sums.save != 0 ||
+                             result.sums.move != 0 || result.sums.leave != 0) &&
+                            safe_horizon_.may_stand_still(result);
     outboxes_.on_gvt();
     safe_horizon_.on_gvt(result, handovers_->are_planned());
     throttle_.on_gvt(result, core_.safe_before.time);
@@ -157,10 +158,20 @@ void Worker::advance(const GvtResult& result) {
         handovers_->on_gvt();
 }
 
+// Groups stay on their ranks during the trial, so that another engine finds them there.
+void Worker::ask_for_pause(const GvtResult& result) {
+    EngineTrial* const trial = core_.rank.trial();
+    if (trial != nullptr && !trial->is_over()) {
+        if (trial->is_to_leave(core_.now, result.sums.committed, {})) standstill_.leave_soon();
+    } else if (core_.rank.balance().is_due(result.sums, core_.now)) {
+        standstill_.move_soon();
+    }
+}
+
 void Worker::report_progress(const GvtResult& result) {
     const bool is_first = core_.self.rank == 0;
     if (is_first) ++core_.counters[Counter::gvt_rounds];
-    if (is_first && core_.rank.balance().is_due(result.sums, core_.now)) standstill_.move_soon();
+    if (is_first) ask_for_pause(result);
     const VirtualTime gvt = std::min(core_.gvt, core_.plan.until);
     LiveProgress& progress = core_.rank.progress();
     progress.gvt.store(gvt, std::memory_order_relaxed);
@@ -231,6 +242,7 @@ void Worker::cut() {
     slot.stop = static_cast<std::uint64_t>(core_.rank.stop_signal());
     slot.save = standstill_.is_save_due() ? 1 : 0;
     slot.move = standstill_.is_move_due() ? 1 : 0;
+    slot.leave = standstill_.is_leave_due() ? 1 : 0;
     slot.irrevocable_before = safe_horizon_.irrevocable_before();
     slot.splits_time = safe_horizon_.splits_time() ? 1 : 0;
     if (core_.rank.model_failed()) slot.failed_at = core_.rank.model_failed_at();

@@ -57,6 +57,7 @@ class MemoryRelief;
 class PendingChains;
 struct LoadedModule;
 struct MemoryKinds;
+struct PausedRun;
 struct RolledBackLp;
 struct SavedRun;
 struct StrayPointers;
@@ -82,6 +83,8 @@ class alignas(64) Worker final : private detail::EventSink,
     void build_groups();
     // Called instead of build_groups() and start(): reads the groups of a saved run.
     void read_groups(const SavedRun& saved);
+    // Called instead of build_groups() and start(): continues the run of another engine.
+    void continue_from(PausedRun& paused);
     // Runs on_start of the worker's LPs. `now` is the clock's time, or a test's. Throws ModelError;
     // failed_lp() then returns the LP.
     void start(Clock::time_point now = Clock::now());
@@ -121,6 +124,8 @@ class alignas(64) Worker final : private detail::EventSink,
         const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave);
     // Builds a group that has left another rank. Throws what building its LPs throws.
     void take_group(std::uint32_t group, std::string_view bytes);
+    // Gives the groups and their progress to another engine. The worker executes nothing any more.
+    void leave_to(PausedRun& paused);
     void resume() noexcept override;
     void end_interrupted() noexcept override;
 
@@ -154,6 +159,8 @@ class alignas(64) Worker final : private detail::EventSink,
     VirtualTime end_time() const noexcept { return ending_.time(); }
     bool splits_time() const noexcept { return ending_.splits_time(); }
     VirtualTime last_committed_time() const noexcept { return committer_.last_committed_time(); }
+    bool dropped_beyond_end() const noexcept { return ending_.sent_beyond_end() > 0; }
+    VirtualTime paused_at() const noexcept { return standstill_.bound().time; }
     std::int64_t balance() const noexcept { return core_.epochs.balance(); }
 
     // Checks all invariants of the worker; throws InternalError if one is violated. Returns the
@@ -167,6 +174,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void advance(const GvtResult& result);
     void end_failed(const EventKey& failed_at);
     void report_progress(const GvtResult& result);
+    void ask_for_pause(const GvtResult& result);
     void plan_quota(const GvtResult& result);
     std::uint64_t events_uncommitted() const noexcept;
     bool drain_mail();
@@ -211,7 +219,9 @@ class alignas(64) Worker final : private detail::EventSink,
 
     // --- building, starting, ending LPs (worker_lps.cpp) ---
     void look_at_memory() noexcept;
+    void count_saved_states(Counters& counters) const noexcept;
     Group& build_group(std::uint32_t g, MemoryBudget* budget);
+    Group& settle_in(Group& group);
     void go_on_with(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now);
     void run_on_start(Group& group, LpRecord& lp);
 

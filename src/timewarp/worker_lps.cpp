@@ -1,6 +1,7 @@
 // A worker's LPs before its first turn and after its last one: built or read, started, ended and
 // destroyed.
 
+#include "checkpoint/paused_run.hpp"
 #include "checkpoint/saved_group.hpp"
 #include "checkpoint/saved_run.hpp"
 #include "engine/event_flow.hpp"
@@ -40,10 +41,15 @@ void Worker::build_groups() {
 }
 
 Group& Worker::build_group(std::uint32_t g, MemoryBudget* budget) {
-    Group& group = core_.rank.make_group(g);
+    Group& group = settle_in(core_.rank.make_group(g));
+    build_lps(group, core_.plan, budget, core_.running, core_.guard);
+    return group;
+}
+
+// The worker is the group's owner from now on.
+Group& Worker::settle_in(Group& group) {
     group.memory.set_home(core_.rank.seats().node_of(core_.self.worker));
     core_.groups.push_back(&group);
-    build_lps(group, core_.plan, budget, core_.running, core_.guard);
     return group;
 }
 
@@ -109,6 +115,22 @@ void Worker::read_groups(const SavedRun& saved) {
     }
 }
 
+void Worker::continue_from(PausedRun& paused) {
+    for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g) {
+        if (!(core_.plan.partition.first_owner(g) == core_.self)) continue;
+        Group& group = settle_in(core_.rank.put_group(std::move(paused.groups[g])));
+        go_on_with(group, paused.take_pending(g), paused.gvt);
+    }
+    PausedWorker& worker = paused.workers[core_.self.worker];
+    core_.counters = worker.counters;
+    core_.figures = worker.figures;
+    if (core_.intervals != nullptr) *core_.intervals = worker.intervals;
+    core_.gvt = paused.gvt;
+    core_.lead = core_.gvt;
+    committer_.resume_from(paused.last_committed_time);
+    if (paused.dropped_beyond_end) ending_.note_beyond_end();
+}
+
 // --- After ---------------------------------------------------------------------------------------
 
 void Worker::finalize() {
@@ -123,8 +145,14 @@ void Worker::finalize() {
                 take_back_looks(*group, lp, core_.entry_at(lp, --p));
         }
     }
-    core_.counters[Counter::saved_states] = core_.keeper.saved_states();
-    core_.counters[Counter::saved_states_bytes_peak] = core_.keeper.bytes_peak();
+    count_saved_states(core_.counters);
+}
+
+// To the counters of earlier engines.
+void Worker::count_saved_states(Counters& counters) const noexcept {
+    counters[Counter::saved_states] += core_.keeper.saved_states();
+    std::uint64_t& peak = counters[Counter::saved_states_bytes_peak];
+    peak = std::max<std::uint64_t>(peak, core_.keeper.bytes_peak());
 }
 
 void Worker::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/paused_run.hpp"
 #include "checkpoint/saved_group.hpp"
 #include "engine/event_flow.hpp"
 #include "engine/lp_lifetime.hpp"
@@ -25,7 +26,9 @@ void Worker::begin_pause(const GvtResult& result) {
     const Contribution& asked = result.sums;
     // GVT with its generation. It never decreases, so nothing before it may be undone.
     standstill_.begin_pause(start_of(result.bound()),
-                            {.save = asked.save != 0 || asked.stop != 0, .move = asked.move != 0});
+                            {.save = asked.save != 0 || asked.stop != 0,
+                             .move = asked.move != 0,
+                             .leave = asked.leave != 0 && asked.stop == 0});
     const EventKey& bound = standstill_.bound();
     const std::uint64_t rolled_back = core_.counters[Counter::rolled_back_events];
     committer_.for_each_uncommitted([&](LpRecord& lp) {
@@ -132,10 +135,31 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
     part.progress.end_key = ending_.last_key();
     part.progress.last_committed_time = committer_.last_committed_time();
     part.progress.totals = core_.counters;
-    part.progress.totals[Counter::saved_states] = core_.keeper.saved_states();
+    part.progress.totals[Counter::saved_states] += core_.keeper.saved_states();
     if (core_.intervals != nullptr) part.intervals = *core_.intervals;
     trace.mark(TraceKind::save, core_.groups.size());
     return part;
+}
+
+// --- Leaving the run to another engine -----------------------------------------------------------
+
+void Worker::leave_to(PausedRun& paused) {
+    NW_CHECK(committer_.all_is_final());
+    look_at_all_intervals();
+    PendingChains pending = settle_pending();
+    for (Group* group : core_.groups) {
+        const std::uint32_t g = group->mail.group();
+        NW_CHECK(group->unmatched_anti_messages.empty());
+        for (std::uint32_t i = 0; i < group->count; ++i) core_.forget(*group, group->lps[i]);
+        paused.pending[g] = pending.take(g);
+        paused.groups[g] = core_.rank.take_group(g);
+    }
+    core_.groups.clear();
+    count_saved_states(core_.counters);
+    PausedWorker& worker = paused.workers[core_.self.worker];
+    worker.counters = core_.counters;
+    worker.figures = core_.figures;
+    if (core_.intervals != nullptr) worker.intervals = *core_.intervals;
 }
 
 }  // namespace nw

@@ -1,5 +1,5 @@
-// How a worker stops: at the end of the run, or for a pause in which the run is saved or groups
-// move between ranks.
+// How a worker stops: at the end of the run, or for a pause in which the run is saved, groups move
+// between ranks, or another engine takes the run over.
 //
 // Both begin at a GVT round, whose result is the same for all workers. From then on no worker
 // executes events, and messages in flight arrive. Two rounds later, all sends are in epochs that a
@@ -29,10 +29,12 @@ class Standstill {
     // Begins with the last learned round. Requires: running, or pausing if the run ends during a
     // pause.
     void begin_end() noexcept { begin(Phase::draining); }
-    // The purposes of a pause; it may have both.
+    // The purposes of a pause; it may have several. After a pause to leave, another engine continues
+    // the run.
     struct Purpose {
         bool save = false;
         bool move = false;
+        bool leave = false;
     };
     // `bound`: everything before it will be final.
     void begin_pause(const EventKey& bound, Purpose purpose) noexcept {
@@ -79,8 +81,10 @@ class Standstill {
     // The worker requests a pause: from `time` on, or now.
     void save_at(WorkerCore::Clock::time_point time) noexcept { save_due_ = time; }
     void move_soon() noexcept { is_move_due_ = true; }
+    void leave_soon() noexcept { is_leave_due_ = true; }
     bool is_save_due() const noexcept { return core_.now >= save_due_; }
     bool is_move_due() const noexcept { return is_move_due_; }
+    bool is_leave_due() const noexcept { return is_leave_due_; }
 
   private:
     void begin(Phase phase) noexcept {
@@ -98,6 +102,7 @@ class Standstill {
     WorkerCore::Clock::duration time_paused_{};
     WorkerCore::Clock::time_point save_due_ = WorkerCore::Clock::time_point::max();
     bool is_move_due_ = false;
+    bool is_leave_due_ = false;  // until the pause in which the worker leaves
 };
 
 }  // namespace nw

@@ -25,6 +25,7 @@ struct Outcome {
     std::uint64_t on_commit_events = 0;
     std::uint64_t on_commit_sum = 0;
     Counters counters;
+    std::uint32_t engine_changes = 0;
 };
 
 // The setup with the tables for measures, as nw::run() prepares it.
@@ -52,7 +53,8 @@ inline Outcome run_random_model(const RandomShape& shape, Config config) {
             folder.read("measure_intervals.csv"),
             model.log().events,
             model.log().sum,
-            result.totals};
+            result.totals,
+            result.engine_changes};
 }
 
 }  // namespace nw::test

@@ -13,8 +13,13 @@ namespace nw::test {
 
 inline Config draw_config(Dice& dice, const RandomShape& shape) {
     Config config;
-    const bool conservative = shape.lookahead > 0 && shape.can_end_after == 0 && dice.chance(0.4);
-    config.engine = conservative ? EngineKind::conservative : EngineKind::timewarp;
+    const bool is_free = shape.lookahead > 0 && shape.can_end_after == 0;  // any engine will do
+    const bool conservative = is_free && dice.chance(0.35);
+    const bool alternating = is_free && !conservative && dice.chance(0.4);
+    config.engine = conservative  ? EngineKind::conservative
+                    : alternating ? EngineKind::automatic
+                                  : EngineKind::timewarp;
+    config.trial = {.seconds = dice.chance(0.5) ? 0.0005 : 0.003, .alternates = true};
     config.workers = static_cast<std::uint32_t>(1 + dice.below(4));
     config.seed = dice.below(1'000'000);
     const std::uint32_t group_sizes[] = {0, 1, 2, 5, 64};
@@ -49,18 +54,20 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
 
 inline std::string describe(const Config& config) {
     return fmt::format(
-        "engine {}, workers {}, seed {}, LPs a group {}, rollback {}, states saved every {}, GVT "
+        "engine {} (trial of {} s), workers {}, seed {}, LPs a group {}, rollback {}, states saved "
+        "every {}, GVT "
         "every {} ms or {} events, window mode {} of {}, memory {}, pin {}, check rollback {}, "
         "rebinding of {} "
         "every {} s, check interrupt {}, net thread {}, safe events kept {}, measures every {} "
         "from "
         "{}",
-        static_cast<int>(config.engine), config.workers, config.seed, config.lps_per_group,
-        config.rollback ? static_cast<int>(*config.rollback) : -1, config.state_saving_interval,
-        config.gvt_interval_ms, config.gvt_interval_events, static_cast<int>(config.window_mode),
-        config.window, static_cast<int>(config.memory), config.pin, config.check_rollback,
-        config.check_rebind, config.rebind_seconds, config.check_interrupt, config.net_thread,
-        config.keep_safe_events, config.measure_interval, config.warm_up);
+        static_cast<int>(config.engine), config.trial.seconds, config.workers, config.seed,
+        config.lps_per_group, config.rollback ? static_cast<int>(*config.rollback) : -1,
+        config.state_saving_interval, config.gvt_interval_ms, config.gvt_interval_events,
+        static_cast<int>(config.window_mode), config.window, static_cast<int>(config.memory),
+        config.pin, config.check_rollback, config.check_rebind, config.rebind_seconds,
+        config.check_interrupt, config.net_thread, config.keep_safe_events, config.measure_interval,
+        config.warm_up);
 }
 
 }  // namespace nw::test

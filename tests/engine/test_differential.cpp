@@ -19,8 +19,8 @@
 namespace nw::test {
 namespace {
 
-// Returns the engine's counters.
-Counters compare_with_sequential(std::uint64_t seed, DelayCounts& delays) {
+// Returns the outcome of the engine that was drawn.
+Outcome compare_with_sequential(std::uint64_t seed, DelayCounts& delays) {
     Dice dice(seed);
     const RandomShape shape = draw_shape(dice, 1000 + static_cast<std::uint32_t>(dice.below(4000)));
     const Config config = draw_config(dice, shape);
@@ -56,14 +56,18 @@ Counters compare_with_sequential(std::uint64_t seed, DelayCounts& delays) {
     // All fuel is used, unless the run ended earlier.
     if (reference.reason == EndReason::no_events)
         CHECK(reference.committed_events == std::uint64_t{shape.fuel} * shape.lps);
-    return outcome.counters;
+    return outcome;
 }
 
 void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     Counters sums;
     DelayCounts delays;
-    if (!compare_all(first_seed, cases,
-                     [&](std::uint64_t seed) { sums.add(compare_with_sequential(seed, delays)); }))
+    std::uint64_t engine_changes = 0;
+    if (!compare_all(first_seed, cases, [&](std::uint64_t seed) {
+            const Outcome outcome = compare_with_sequential(seed, delays);
+            sums.add(outcome.counters);
+            engine_changes += outcome.engine_changes;
+        }))
         return;
 
     // The cases must have exercised their subject.
@@ -78,6 +82,8 @@ void compare_cases(std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(sums[Counter::output_rows] > 0);
     REQUIRE(sums[Counter::groups_moved] > 0);
     REQUIRE(delays.sum() > 0);
+    INFO(engine_changes << " changes of the engine");
+    REQUIRE(engine_changes > cases / 10);
 }
 
 TEST_CASE("every engine gives the sequential result for random models and options") {

@@ -122,7 +122,9 @@ bool suits_all_engines(const RandomShape& shape) {
 }
 
 EngineKind draw_engine(Dice& dice, const RandomShape& shape) {
-    const EngineKind engine = all_engines[dice.below(3)];
+    constexpr EngineKind engines[] = {EngineKind::sequential, EngineKind::conservative,
+                                      EngineKind::timewarp, EngineKind::automatic};
+    const EngineKind engine = engines[dice.below(4)];
     const bool unable = engine == EngineKind::conservative && !suits_all_engines(shape);
     return unable ? EngineKind::timewarp : engine;
 }
@@ -130,7 +132,7 @@ EngineKind draw_engine(Dice& dice, const RandomShape& shape) {
 Config draw_part(Dice& dice, const RandomShape& shape, const Config& first, EngineKind engine) {
     Config config = draw_config(dice, shape);
     config.engine = engine;
-    const bool is_timewarp = config.engine == EngineKind::timewarp;
+    const bool is_timewarp = may_be_timewarp(config);
     if (!is_timewarp) config.check_rollback = config.check_interrupt = 0;
     config.memory = MemoryMode::numa;
     config.seed = first.seed;

@@ -39,6 +39,7 @@ struct Case {
 struct Sums {
     Counters timewarp;
     Counters conservative;
+    std::uint64_t engine_changes = 0;  // in runs whose engines alternate
 };
 
 Case draw_case(std::uint64_t seed, std::uint32_t ranks) {
@@ -133,6 +134,7 @@ bool case_holds(std::uint64_t seed, RankGroup& ranks, Sums& sums) {
         if (!ranks.is_first()) return true;
         const bool conservative = drawn.config.engine == EngineKind::conservative;
         (conservative ? sums.conservative : sums.timewarp).add(outcome.counters);
+        sums.engine_changes += outcome.engine_changes;
         Config sequential = drawn.config;
         sequential.engine = EngineKind::sequential;
         sequential.check_rollback = 0;
@@ -164,7 +166,8 @@ bool covered(const Sums& sums) {
                    counter_table[static_cast<std::size_t>(counter)].name);
         all = all && sums.timewarp[counter] > 0;
     }
-    return all;
+    fmt::print("{:>12} changes of the engine\n", sums.engine_changes);
+    return all && sums.engine_changes > 0;
 }
 
 int run(std::size_t cases, std::uint64_t first_seed) {

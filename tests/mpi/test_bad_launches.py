@@ -28,7 +28,7 @@ refused("more ranks than groups", 2, ["4 ranks", "2 groups", "at most 2"],
         ranks.part(4, "phold", "--lps", 2, "--output", "never/out", "--checkpoint", "never/saved",
                    "--stats", "never.json"))
 ranks.expect(not list(ranks.work.glob("never*")), "a refused run leaves no folder and no file")
-refused("not for several ranks", 2, ["--engine sequential: must be conservative or timewarp"],
+refused("not for several ranks", 2, ["--engine sequential: must be conservative, timewarp or auto"],
         ranks.part(2, "phold", "--engine", "sequential"))
 refused("not for this engine", 2, ["--trace there: needs --engine timewarp"],
         ranks.part(3, "phold", "--engine", "conservative", "--trace", "there"))

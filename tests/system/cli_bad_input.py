@@ -84,7 +84,7 @@ for option, value, legal in [
         ("--memory", "tcmalloc", "numa or libc"), ("--huge-pages", "always", "auto, on or off"),
         ("--output-format", "parquet", "csv, hdf5 or both"), ("--progress", "maybe", "auto, on or off"),
         ("--checkpoint-period", "0", "above 0"), ("--rollback", "none", "snapshot, copy or reverse"),
-        ("--engine", "TimeWarp", "sequential, conservative or timewarp")]:
+        ("--engine", "TimeWarp", "sequential, conservative, timewarp or auto")]:
     refused(2, [f"{option} {value}", legal], "phold", option, value)
 
 # Words that are not options.

@@ -149,7 +149,8 @@ class Model {
     // Starts the libraries that need a start in each thread. Called on each thread that will run
     // handlers, before the thread builds its LPs, and on the main thread before on_end(), which may
     // run there. It may therefore be called twice on one thread, and on several threads at the same
-    // time.
+    // time. With --engine auto, each engine has its own threads, and the threads of the next engine
+    // take the LPs over.
     virtual void on_worker_start() {}
 
     // Returns the description of the model. Called once, after the command line was read. Throws

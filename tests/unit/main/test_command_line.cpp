@@ -196,7 +196,7 @@ TEST_CASE("command line: a refusal names the option and its value and the allowe
         {{"--until", "-inf"}, "--until -inf: " + above_zero},
         {{"--until", "1e999"}, "--until 1e999: " + above_zero},
         {{"--seed", "-1"}, "--seed -1: must be a whole number from 0 to 18446744073709551615"},
-        {{"--engine", "fast"}, "--engine fast: must be sequential, conservative or timewarp"},
+        {{"--engine", "fast"}, "--engine fast: must be sequential, conservative, timewarp or auto"},
         {{"--rollback", "x"}, "--rollback x: must be snapshot, copy or reverse"},
         {{"--window", "-1"}, "--window -1: " + above_zero + "; or auto; or off"},
         {{"--gvt-interval", "0"},

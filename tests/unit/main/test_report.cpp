@@ -76,6 +76,7 @@ TEST_CASE("statistics: all keys of the documented format exist") {
                             "commit",
                             "model",
                             "engine",
+                            "engine_reason",
                             "seed",
                             "ranks",
                             "workers",
@@ -302,8 +303,20 @@ TEST_CASE("report: about twenty lines contain the main results") {
 
 TEST_CASE("report: other engines do not report rollbacks") {
     FinishedRun run;
-    run.settings.config.engine = nw::EngineKind::sequential;
+    run.result.engine = nw::EngineKind::sequential;
     CHECK_FALSE(contains(run.report(), "rollback"));
+}
+
+TEST_CASE("report: a run with --engine auto names the chosen engine and the reason") {
+    FinishedRun run;
+    CHECK_FALSE(contains(run.report(), "chosen"));
+    run.settings.config.engine = nw::EngineKind::automatic;
+    run.result.engine = nw::EngineKind::conservative;
+    run.result.engine_reason = "workers waited";
+    CHECK(contains(run.report(), "engine        conservative, "));
+    CHECK(contains(run.report(), "chosen        workers waited\n"));
+    CHECK(run.json()["engine"] == "conservative");
+    CHECK(run.json()["engine_reason"] == "workers waited");
 }
 
 TEST_CASE("report: an interrupted run names the signal and the reached time") {

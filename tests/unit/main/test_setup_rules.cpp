@@ -118,15 +118,17 @@ TEST_CASE(
               c.rollback = nw::Rollback::copy;
           }) == "--rollback copy: must be snapshot or reverse with model toy");
     CHECK(complaint([](nw::Setup&, nw::Config& c) { c.engine = nw::EngineKind::conservative; }) ==
-          "--engine conservative: must be sequential or timewarp with model toy, which declares no "
+          "--engine conservative: must be sequential, timewarp or auto with model toy, which "
+          "declares "
           "lookahead");
-    CHECK(complaint([](nw::Setup& s, nw::Config& c) {
-              s.lookahead = 1;
-              s.process.has_end_condition = true;
-              c.engine = nw::EngineKind::conservative;
-          }) ==
-          "--engine conservative: must be sequential or timewarp with model toy, which ends by "
-          "can_end(): a lookahead window could run past this end");
+    CHECK(
+        complaint([](nw::Setup& s, nw::Config& c) {
+            s.lookahead = 1;
+            s.process.has_end_condition = true;
+            c.engine = nw::EngineKind::conservative;
+        }) ==
+        "--engine conservative: must be sequential, timewarp or auto with model toy, which ends by "
+        "can_end(): a lookahead window could run past this end");
 }
 
 TEST_CASE("setup rules: an option that needs another option is refused with its name") {
@@ -169,7 +171,7 @@ TEST_CASE("setup rules: the sequential engine has only one rank") {
     };
     CHECK(complaint(sequential) == "");
     CHECK(complaint(sequential, {}, 2) ==
-          "--engine sequential: must be conservative or timewarp on 2 ranks");
+          "--engine sequential: must be conservative, timewarp or auto on 2 ranks");
     CHECK(complaint([](nw::Setup&, nw::Config&) {}, {}, 2) == "");
     const auto conservative = [](nw::Setup& setup, nw::Config& c) {
         setup.lookahead = 1;

@@ -1,0 +1,64 @@
+// --engine auto: the trial that decides between the conservative engine and Time Warp.
+//
+// The run begins with the conservative engine, whose events cost less. If its workers rarely wait
+// for the ends of windows, Time Warp cannot be faster, and the run stays with the conservative
+// engine. Otherwise Time Warp continues the run for the same time. Then the engine that has committed
+// more events per second executes the rest. Events that are executed in the trial are a part of the
+// run, so the trial costs only the changes of the engine.
+//
+// Thread: the first worker of the first rank, which sends the verdict to all workers with a window or
+// a GVT round. Between two engines: the main thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "plan/config.hpp"
+
+namespace nw {
+
+class EngineTrial {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    // `workers`: of all ranks.
+    EngineTrial(const TrialOptions& options, std::uint32_t workers)
+        : options_(options), workers_(workers) {}
+
+    // Called with totals over all workers of all ranks: committed events, and the wall time in which
+    // workers of the conservative engine waited. Returns whether another engine is to continue the run.
+    bool is_to_leave(Clock::time_point now, std::uint64_t committed,
+                     std::chrono::nanoseconds waited);
+
+    // Whether the present engine executes the rest of the run.
+    bool is_over() const noexcept { return is_over_; }
+
+    // The engine that was asked to leave has stopped, and `engine` continues. Thread: the main
+    // thread, on each rank.
+    void begin(EngineKind engine) noexcept;
+
+    // Why the run has used the present engine. Empty on ranks other than the first.
+    std::string reason() const;
+
+  private:
+    struct Reading {
+        Clock::time_point at;
+        std::uint64_t committed = 0;
+        std::chrono::nanoseconds waited{};
+    };
+    bool decide(double events_per_second, double share_waited);
+
+    const TrialOptions options_;
+    const std::uint32_t workers_;
+    EngineKind engine_ = EngineKind::conservative;
+    std::optional<Reading> first_;  // of the present engine
+    bool is_over_ = false;
+    double share_waited_ = 0;  // by workers of the conservative engine, during its trial
+    double conservative_speed_ =
+        0;  // committed events per second, during the trial; 0: not measured
+    double timewarp_speed_ = 0;
+};
+
+}  // namespace nw

@@ -1,0 +1,61 @@
+// --engine auto: the conservative engine and Time Warp, one after the other, as a trial decides.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/engines.hpp"
+#include "plan/engine_trial.hpp"
+
+namespace nw {
+namespace {
+
+// Returns why the conservative engine cannot execute the run, or an empty text. Ranks may have
+// different options, for example for --trace. Collective over the ranks.
+std::string needs_timewarp(const RunPlan& plan, RankGroup& ranks) {
+    for (const std::string& reason : ranks.share(plan.config.needs_timewarp))
+        if (!reason.empty()) return reason;
+    if (!(plan.rules.lookahead > 0)) return "the model declares no lookahead";
+    if (plan.kinds.has_end_condition()) return "the model ends by can_end()";
+    if (plan.setup.on_gvt) return "the model observes GVT";
+    return {};
+}
+
+// Each engine reports the same obstacles.
+void drop_repeated(std::vector<std::string>& notices) {
+    std::vector<std::string> once;
+    for (std::string& notice : notices)
+        if (std::find(once.begin(), once.end(), notice) == once.end())
+            once.push_back(std::move(notice));
+    notices = std::move(once);
+}
+
+}  // namespace
+
+void run_automatic(EngineRun& run) {
+    RunResult& result = run.result;
+    result.engine = EngineKind::timewarp;
+    result.engine_reason = needs_timewarp(run.plan, run.ranks);
+    if (!result.engine_reason.empty()) {
+        run_timewarp(run);
+        return;
+    }
+    EngineTrial trial(run.plan.config.trial, run.plan.ranks * run.plan.workers);
+    run.trial = &trial;
+    result.engine = EngineKind::conservative;
+    for (;;) {
+        const bool is_conservative = result.engine == EngineKind::conservative;
+        if (is_conservative)
+            run_conservative(run);
+        else
+            run_timewarp(run);
+        if (run.paused == nullptr) break;
+        result.engine = is_conservative ? EngineKind::timewarp : EngineKind::conservative;
+        ++result.engine_changes;
+        trial.begin(result.engine);
+    }
+    result.engine_reason = trial.reason();
+    drop_repeated(result.notices);
+}
+
+}  // namespace nw
