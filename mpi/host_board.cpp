@@ -20,7 +20,7 @@ std::size_t in_lines(std::size_t bytes) noexcept {
 
 std::size_t HostBoard::board_bytes() const noexcept {
     const auto members = static_cast<std::size_t>(members_);
-    return sizeof(Board) + members * sizeof(OwnBell) + (members + 1) * slot_bytes_;
+    return sizeof(Board) + members * sizeof(OwnWakeSignal) + (members + 1) * slot_bytes_;
 }
 std::size_t HostBoard::memory_bytes() const noexcept { return board_bytes() + line_bytes; }
 
@@ -42,7 +42,7 @@ HostBoard::HostBoard(MPI_Comm ranks, std::size_t bytes_max, bool shared)
     board_ = static_cast<Board*>(std::align(line_bytes, board_bytes(), memory, space));
     if (is_first()) {
         new (board_) Board;
-        std::uninitialized_default_construct_n(bells(), members_);
+        std::uninitialized_default_construct_n(wake_signals(), members_);
     }
     if (members_ > 1) mpi_check(MPI_Barrier(host_), "MPI_Barrier");
 }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "net/transport.hpp"
-#include "numa/os/bell.hpp"
+#include "numa/os/wake_signal.hpp"
 
 namespace nw {
 
@@ -46,33 +46,35 @@ class HostBoard {
     bool is_published() const noexcept { return board_->published.load() == put_; }
 
     bool is_shared() const noexcept { return members_ > 1; }
-    // This rank's bell. When a reduction is combined or published, the bells of all ranks that
-    // share the board ring.
-    Bell& bell() noexcept { return bells()[member_]; }
+    // This rank's wake signal. When a reduction is combined or published, the wake signals of all
+    // ranks that share the board are raised.
+    WakeSignal& wake_signal() noexcept { return wake_signals()[member_]; }
 
     std::span<std::byte> sum() const noexcept { return {slot(members_), bytes_}; }
 
   private:
-    // Counts of reductions. In memory, a Board is followed by the bells of the ranks and by the
-    // slots: one for the value of each rank, then one for the sum.
+    // Counts of reductions. In memory, a Board is followed by the wake signals of the ranks and by
+    // the slots: one for the value of each rank, then one for the sum.
     struct Board {
         alignas(64) std::atomic<std::uint32_t> arrivals{0};  // calls of put() by all ranks
         alignas(64) std::atomic<std::uint32_t> combined{0};
         alignas(64) std::atomic<std::uint32_t> published{0};
     };
-    struct alignas(64) OwnBell : Bell {};
+    struct alignas(64) OwnWakeSignal : WakeSignal {};
     static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "processes share them");
 
     void* share_memory();
     std::size_t board_bytes() const noexcept;
     std::size_t memory_bytes() const noexcept;  // board_bytes() and a margin for alignment
-    OwnBell* bells() const noexcept { return reinterpret_cast<OwnBell*>(board_ + 1); }
+    OwnWakeSignal* wake_signals() const noexcept {
+        return reinterpret_cast<OwnWakeSignal*>(board_ + 1);
+    }
     std::byte* slot(int member) const noexcept {
-        return reinterpret_cast<std::byte*>(bells() + members_) +
+        return reinterpret_cast<std::byte*>(wake_signals() + members_) +
                static_cast<std::size_t>(member) * slot_bytes_;
     }
     void ring_all() noexcept {
-        for (int m = 0; m < members_; ++m) bells()[m].ring();
+        for (int m = 0; m < members_; ++m) wake_signals()[m].raise();
     }
 
     MPI_Comm host_ = MPI_COMM_NULL;

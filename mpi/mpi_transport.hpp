@@ -42,12 +42,12 @@ class MpiTransport final : public Transport {
     void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) override;
     bool poll_reduce_bytes(std::span<std::byte> result) override;
     std::size_t sends_under_way() const noexcept override { return send_requests_.size(); }
-    // False if there are other hosts: ranks of other hosts cannot ring this rank's bell.
+    // False if there are other hosts: ranks of other hosts cannot raise this rank's wake signal.
     bool can_sleep() const noexcept override { return board_.is_shared() && hosts_ == 1; }
     bool sleep(const std::function<bool()>& has_work) override {
-        return board_.bell().sleep(std::chrono::milliseconds(1), has_work);
+        return board_.wake_signal().sleep(std::chrono::milliseconds(1), has_work);
     }
-    void wake() noexcept override { board_.bell().ring(); }
+    void wake() noexcept override { board_.wake_signal().raise(); }
 
   private:
     using Buffer = std::unique_ptr<std::byte[]>;

@@ -37,7 +37,7 @@ def is_machine(machine):
 
 def machines_of(text):
     """{name: machine} of FILE or FILE#NAME."""
-    legal = ("allowed: a machine file as written by ./jobs/run machine, with 2 to 16 nodes and every bandwidth above 0 "
+    allowed = ("allowed: a machine file as written by ./jobs/run machine, with 2 to 16 nodes and every bandwidth above 0 "
              "except on the diagonal, or FILE#NAME")
     try:
         name, found = machine_file.read(text)
@@ -48,7 +48,7 @@ def machines_of(text):
     elif isinstance(found, dict):
         found = {key: value for key, value in found.items() if isinstance(value, dict)}
     if not found or not isinstance(found, dict) or not all(map(is_machine, found.values())):
-        raise argparse.ArgumentTypeError(f"{text}: {legal}")
+        raise argparse.ArgumentTypeError(f"{text}: {allowed}")
     return found
 
 

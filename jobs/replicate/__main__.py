@@ -22,14 +22,14 @@ OURS = ("--seed", "--stats", "--output", "--quiet", "--trace", "--checkpoint", "
         "--version")
 
 
-def number(kind, low, high, legal):
+def number(kind, low, high, allowed):
     def parsed(text):
         try:
             value = kind(text)
         except ValueError:
             value = math.nan
         if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"'{text}'; allowed: {legal}")
+            raise argparse.ArgumentTypeError(f"'{text}'; allowed: {allowed}")
         return value
     return parsed
 

@@ -154,17 +154,17 @@ def load(files):
 
 
 def read(file):
-    legal = "allowed: a file written by --stats"
+    allowed = "allowed: a file written by --stats"
     try:
         data = json.loads(Path(file).read_text(encoding="utf-8"), parse_float=drawable, parse_int=drawable,
                           parse_constant=lambda name: None)
     except OSError as refused:
-        raise Unreadable(f"report: {file}: {refused.strerror}; {legal}") from refused
+        raise Unreadable(f"report: {file}: {refused.strerror}; {allowed}") from refused
     except (ValueError, RecursionError) as broken:
-        raise Unreadable(f"report: {file}: not valid JSON; {legal}") from broken
+        raise Unreadable(f"report: {file}: not valid JSON; {allowed}") from broken
     schema = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(schema, str) or not schema.startswith(SCHEMA):
-        raise Unreadable(f"report: {file}: JSON without the schema {SCHEMA}…; {legal}")
+        raise Unreadable(f"report: {file}: JSON without the schema {SCHEMA}…; {allowed}")
     return as_today(data) if schema == SCHEMA + "1" else data
 
 

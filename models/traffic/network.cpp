@@ -34,9 +34,9 @@ struct Place {
 // The unit and the allowed range of a number. Example of rule(): "km above 0, up to 10000".
 struct Figure {
     const char* unit;
-    nw::Range legal;
+    nw::Range allowed;
 
-    std::string rule() const { return std::string(unit) + ' ' + legal.text(); }
+    std::string rule() const { return std::string(unit) + ' ' + allowed.text(); }
 };
 
 constexpr Figure an_interval{"seconds", nw::above(0).to(1e9)};
@@ -99,18 +99,18 @@ class Reader {
             const std::string_view key = toml_key;
             bool known = false;
             std::string list;
-            for (std::string_view legal : keys) {
-                known = known || key == legal;
-                list += (list.empty() ? "" : ", ") + std::string(legal);
+            for (std::string_view allowed : keys) {
+                known = known || key == allowed;
+                list += (list.empty() ? "" : ", ") + std::string(allowed);
             }
             if (!known) place.fail("unknown key " + in_quotes(key) + "; allowed: " + list);
         }
     }
 
     static const toml::node& required(const toml::table& table, const char* key, const Place& place,
-                                      const std::string& legal) {
+                                      const std::string& allowed) {
         const toml::node* node = table.get(key);
-        if (node == nullptr) place.fail(std::string("missing key ") + key + " (" + legal + ")");
+        if (node == nullptr) place.fail(std::string("missing key ") + key + " (" + allowed + ")");
         return *node;
     }
 
@@ -127,7 +127,7 @@ class Reader {
         const toml::node& node = required(table, key, place, figure.rule());
         const auto value = node.value<double>();
         if (!value) place.fail(std::string(key) + " must be a number: " + figure.rule());
-        if (!figure.legal.contains(*value)) {
+        if (!figure.allowed.contains(*value)) {
             std::ostringstream out;
             out << key << " = " << *value << ": must be " << figure.rule();
             place.fail(out.str());
@@ -143,19 +143,20 @@ class Reader {
 
     static std::vector<Position> points(const toml::table& table, const char* key,
                                         const Place& place) {
-        const std::string legal =
+        const std::string allowed =
             std::string(key) + " must be [[latitude, longitude], ...] in degrees";
         const toml::array* array = required(table, key, place, "a list of positions").as_array();
-        if (array == nullptr) place.fail(legal);
+        if (array == nullptr) place.fail(allowed);
         std::vector<Position> result;
         for (const toml::node& node : *array) {
             const toml::array* pair = node.as_array();
-            if (pair == nullptr || pair->size() != 2) place.fail(legal);
+            if (pair == nullptr || pair->size() != 2) place.fail(allowed);
             const auto latitude = pair->get(0)->value<double>();
             const auto longitude = pair->get(1)->value<double>();
-            if (!latitude || !longitude) place.fail(legal);
-            if (!a_latitude.legal.contains(*latitude) || !a_longitude.legal.contains(*longitude))
-                place.fail(legal);
+            if (!latitude || !longitude) place.fail(allowed);
+            if (!a_latitude.allowed.contains(*latitude) ||
+                !a_longitude.allowed.contains(*longitude))
+                place.fail(allowed);
             result.push_back({*latitude, *longitude});
         }
         return result;

@@ -128,7 +128,7 @@ NW_REFUSED(void, logwtmp, (const char* line, const char* name, const char* host)
 
 // --- Tables and patterns -------------------------------------------------------------------------
 
-#define NW_TABLE(name, legal) NW_LINE(name, "uses a state that the whole process shares", legal)
+#define NW_TABLE(name, allowed) NW_LINE(name, "uses a state that the whole process shares", allowed)
 
 NW_REFUSED(int, hcreate, (size_t count), (count), true, NW_TABLE("hcreate", "hcreate_r()"))
 NW_REFUSED(ENTRY*, hsearch, (ENTRY entry, ACTION action), (entry, action), true,

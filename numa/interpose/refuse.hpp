@@ -18,7 +18,8 @@ inline void refuse_in_handler(const char* line) noexcept {
 
 }  // namespace nw::interpose
 
-#define NW_LINE(name, why, legal) "the handler called " name "(), which " why "; allowed: " legal
+#define NW_LINE(name, why, allowed) \
+    "the handler called " name "(), which " why "; allowed: " allowed
 
 #define NW_PROCESS(name) \
     NW_LINE(name, "changes the whole process", "before the run, or in on_process_start()")

@@ -2,8 +2,9 @@
 // the same process. Everything before `gvt` is executed and committed, and nothing from it on has
 // been executed. No LP has a history, all events have records, and no message is in flight.
 //
-// Each worker moves its groups into this object or out of it, and accesses only the entries of these
-// groups and its own entry of `workers`. The first worker of the rank writes the other members.
+// Each worker moves its groups into this object or out of it, and accesses only the entries of
+// these groups and its own entry of `workers`. The first worker of the rank writes the other
+// members.
 #pragma once
 
 #include <cstdint>

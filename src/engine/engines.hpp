@@ -40,8 +40,8 @@ struct EngineRun {
     std::function<void()> begin_output;
     // Decides whether another engine continues the run. Null: no other engine does.
     EngineTrial* trial = nullptr;
-    // Before an engine begins: the run that it continues; null: the run begins or restarts. After an
-    // engine has stopped: the run that another engine is to continue; null: the run is over.
+    // Before an engine begins: the run that it continues; null: the run begins or restarts. After
+    // an engine has stopped: the run that another engine is to continue; null: the run is over.
     std::unique_ptr<PausedRun> paused{};
 };
 

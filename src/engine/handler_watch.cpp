@@ -36,7 +36,7 @@ constexpr double long_means = 100;
 constexpr double long_wall_seconds = 0.5;
 // A handler is not long before it has taken this multiple of the longest time that an irrevocable
 // handler of the model has taken.
-constexpr double certain_times = 4;
+constexpr double irrevocable_times = 4;
 
 // A handler that prints, for example, is nearly always in the C library and holds locks of the
 // library there. Therefore the watch requests the handler to leave many times in a row. The handler
@@ -126,7 +126,7 @@ void HandlerWatch::look(Watched& watched) {
     const std::uint64_t call = watched.thread->running_call();
     const double seconds = std::chrono::duration<double>(awake_ - watched.since).count();
     if (call == 0 || call != watched.call) {
-        if (watched.certain) certain_seconds_ = std::max(certain_seconds_, seconds);
+        if (watched.irrevocable) irrevocable_seconds_ = std::max(irrevocable_seconds_, seconds);
         // A call that had to be interrupted is not typical, and does not count.
         const bool is_usual = watched.call != 0 && watched.tried_since == 0;
         watched = {watched.thread,
@@ -152,18 +152,18 @@ void HandlerWatch::look_at_call(Watched& watched, double seconds, double cpu_sec
         thread.ask(ProbeWish::report, watched.call);
         return;
     }
-    watched.certain = handler.certain;
+    watched.irrevocable = handler.irrevocable;
     if (watchdog_seconds_ > 0 && seconds >= watched.next_line) {
         watched.next_line *= 2;
         report(handler, seconds);
     }
-    if (handler.certain) {
+    if (handler.irrevocable) {
         if (timeout_seconds_ > 0 && seconds >= timeout_seconds_)
             leave(watched, ProbeWish::end, seconds, cpu_seconds);
         return;
     }
     const double mean = watched.earlier / static_cast<double>(watched.call);
-    const double usual = std::max(long_means * mean, certain_times * certain_seconds_);
+    const double usual = std::max(long_means * mean, irrevocable_times * irrevocable_seconds_);
     if (cpu_seconds >= std::max(long_cpu_seconds, usual) ||
         seconds >= std::max(long_wall_seconds, usual))
         leave(watched, ProbeWish::interrupt, seconds, cpu_seconds);

@@ -64,7 +64,7 @@ class HandlerWatch {
         double tried_since = 0;   // seconds of the call at the first request to leave; 0: none
         double tried_cpu_since = 0;
         bool asked = false;  // a description was requested
-        bool certain = false;
+        bool irrevocable = false;
     };
 
     // A period in which a thread executes only events of one virtual time.
@@ -93,7 +93,7 @@ class HandlerWatch {
     // control group).
     std::chrono::nanoseconds awake_{};
     Clock::time_point last_look_ = Clock::now();
-    double certain_seconds_ = 0;  // the longest time that an irrevocable handler has taken
+    double irrevocable_seconds_ = 0;  // the longest time that an irrevocable handler has taken
     std::mutex mutex_;
     std::condition_variable ended_;
     bool end_ = false;

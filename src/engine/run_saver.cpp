@@ -270,11 +270,11 @@ void RunSaver::complete(std::vector<SavedPart> parts, std::vector<SavedTrack> tr
     for (const SavedGroup& group : saved.groups) report.bytes += group.section.bytes;
     for (const SavedTrack& track : saved.tracks) report.bytes += track.section.bytes;
     report.saved_at = saved.progress.gvt;
-    if (!strays_said_ && run_.progress.warn) say_strays(saved);
+    if (!has_warned_of_strays_ && run_.progress.warn) warn_of_strays(saved);
 }
 
 // Warns at most once per run.
-void RunSaver::say_strays(const SavedRun& saved) {
+void RunSaver::warn_of_strays(const SavedRun& saved) {
     const StrayPointers& stray = saved.stray;
     if (stray.elsewhere > 0)
         run_.progress.warn(
@@ -294,7 +294,7 @@ void RunSaver::say_strays(const SavedRun& saved) {
             *pointed_to,
             saved.modules[static_cast<std::size_t>(pointed_to - stray.to_module.begin())].name,
             why));
-    strays_said_ = stray.elsewhere > 0 || may_move;
+    has_warned_of_strays_ = stray.elsewhere > 0 || may_move;
 }
 
 }  // namespace nw

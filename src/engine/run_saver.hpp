@@ -59,7 +59,7 @@ class RunSaver {
     void write_part(std::uint32_t worker);
     void close();
     void complete(std::vector<SavedPart> parts, std::vector<SavedTrack> tracks);
-    void say_strays(const SavedRun& saved);
+    void warn_of_strays(const SavedRun& saved);
     void schedule_next();
 
     EngineRun& run_;
@@ -78,7 +78,7 @@ class RunSaver {
     // Ends the run after the save; equal on all ranks. 0: none.
     std::uint64_t signal_ = 0;
     OutputPosition output_;
-    bool strays_said_ = false;
+    bool has_warned_of_strays_ = false;
 };
 
 }  // namespace nw

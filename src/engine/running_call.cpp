@@ -12,7 +12,7 @@ namespace nw {
 EventKey RunningCall::key() const noexcept { return event != nullptr ? event->key() : hook_key; }
 
 RunningHandler RunningCall::handler() const noexcept {
-    RunningHandler handler{.hook = hook, .time = key().time, .certain = true};
+    RunningHandler handler{.hook = hook, .time = key().time, .irrevocable = true};
     if (lp != nullptr)
         handler.lp = lp->id;
     else if (group != nullptr)

@@ -19,11 +19,11 @@ bool WatchedThread::answer(ProbeWish wish, FaultGuard& guard) noexcept {
         return false;
     }
     if (wish == ProbeWish::interrupt) {
-        if (handler.certain) return false;
+        if (handler.irrevocable) return false;
         guard.note_interruption();
         return true;
     }
-    if (!handler.certain) return false;
+    if (!handler.irrevocable) return false;
     guard.note("it has not returned within --handler-timeout");
     return true;
 }

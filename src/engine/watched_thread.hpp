@@ -21,7 +21,7 @@ struct RunningHandler {
     std::uint32_t lp = 0;
     std::uint32_t sender = 0;
     EventType type = 0;
-    bool certain = false;  // irrevocable: it will not be undone, so it is not interrupted
+    bool irrevocable = false;  // it will not be undone, so it is not interrupted
 };
 
 // The event that a thread executes next, and the number of events that it has executed.

@@ -30,8 +30,8 @@ struct EventRecord : EventHeader {
     bool failed;          // its handler threw, crashed, or was skipped because an earlier one did
     bool lets_end;        // the LP's can_end() returned true after it
     bool rollback_tried;  // --check-rollback has handled it
-    bool put_aside;       // deferred: its handler was interrupted; `failed` is set, too
-    bool certain;         // irrevocable after it was deferred: its handler is not interrupted again
+    bool deferred;        // its handler was interrupted and will run again; `failed` is set, too
+    bool irrevocable;     // after it was deferred: its handler is not interrupted again
 
     std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     const std::byte* payload() const noexcept {
@@ -56,8 +56,8 @@ struct EventRecord : EventHeader {
         failed = false;
         lets_end = false;
         rollback_tried = false;
-        put_aside = false;
-        certain = false;
+        deferred = false;
+        irrevocable = false;
     }
 };
 

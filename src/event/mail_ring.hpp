@@ -47,7 +47,7 @@ class MailRing {
     void publish() noexcept {
         note_handoff(Handoff::mail_pushed);
         // Sequentially consistent, as are empty() and the marks of a sleeping reader
-        // (numa/os/bell.hpp).
+        // (numa/os/wake_signal.hpp).
         published_.store(written_);
     }
 

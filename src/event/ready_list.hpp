@@ -18,7 +18,7 @@ class ReadyList {
                               std::memory_order_acquire);  // pairs with the release in push
     }
     // Sequentially consistent, as is push(): a worker checks this before it sleeps
-    // (numa/os/bell.hpp).
+    // (numa/os/wake_signal.hpp).
     bool empty() const noexcept { return head_.load() == nullptr; }
 
     // Checks that the list has at most `groups` entries and no cycle. Thread: the consumer.

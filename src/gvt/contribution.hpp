@@ -36,7 +36,7 @@ struct Contribution {
     Transit newer;
     // Minimum of the deferred events. They are in their LPs' histories, and run again when no other
     // event can precede them any more.
-    EventBound put_aside;
+    EventBound deferred;
     VirtualTime lead = 0;  // time of the latest executed event
     // Totals of the worker since the start. Events that a pause undoes are not counted in
     // `executed` and `rolled_back`, because they do not show how well the window fits.
@@ -71,8 +71,8 @@ struct Contribution {
 
     bool failed() const noexcept { return failed_at.time != time_infinity; }
     // Returns GVT. Requires: the contributions of all workers have been combined.
-    EventBound gvt() const noexcept { return std::min(gvt_of_others(), put_aside); }
-    // GVT without the deferred events. A deferred event at `put_aside` is irrevocable if put_aside
+    EventBound gvt() const noexcept { return std::min(gvt_of_others(), deferred); }
+    // GVT without the deferred events. A deferred event at `deferred` is irrevocable if deferred
     // is below this bound.
     EventBound gvt_of_others() const noexcept {
         EventBound bound = m0;
@@ -86,7 +86,7 @@ struct Contribution {
         m0 = std::min(m0, other.m0);
         older.combine(other.older);
         newer.combine(other.newer);
-        put_aside = std::min(put_aside, other.put_aside);
+        deferred = std::min(deferred, other.deferred);
         lead = std::max(lead, other.lead);
         executed += other.executed;
         rolled_back += other.rolled_back;

@@ -10,7 +10,7 @@
 #include <numawarp/time.hpp>
 
 #include "net/transport.hpp"
-#include "numa/os/bell.hpp"
+#include "numa/os/wake_signal.hpp"
 
 namespace nw {
 
@@ -22,7 +22,7 @@ class Sleepers {
     // watchdog. `network`: worker 0 serves the network. It then sleeps in Transport::sleep(), and
     // only if the transport can wake it.
     explicit Sleepers(std::uint32_t workers, Transport* network = nullptr, Time longest = Time(20))
-        : network_(network), longest_(longest), beds_(workers) {}
+        : network_(network), longest_(longest), sleepers_(workers) {}
 
     bool keeps_network(std::uint32_t w) const noexcept { return w == 0 && network_ != nullptr; }
     bool may_sleep(std::uint32_t w) const noexcept {
@@ -30,13 +30,13 @@ class Sleepers {
     }
 
     // Thread: worker w. Requires: may_sleep(w). Sleeps until wake(w), or wake_for() with a time
-    // before `horizon`; has_work() as in Bell. Returns false if only the time has elapsed.
+    // before `horizon`; has_work() as in WakeSignal. Returns false if only the time has elapsed.
     template <class HasWork>
     bool sleep(std::uint32_t w, VirtualTime horizon, HasWork&& has_work) {
         if (keeps_network(w)) return network_->sleep(has_work);
-        Bed& bed = beds_[w];
-        bed.horizon.store(horizon, std::memory_order_relaxed);  // before `asleep` is set
-        return bed.bell.sleep(longest_, has_work);
+        Sleeper& sleeper = sleepers_[w];
+        sleeper.horizon.store(horizon, std::memory_order_relaxed);  // before `asleep` is set
+        return sleeper.wake_signal.sleep(longest_, has_work);
     }
 
     // Thread: any, after it has published its work for worker w.
@@ -44,28 +44,30 @@ class Sleepers {
         if (keeps_network(w))
             network_->wake();
         else
-            beds_[w].bell.ring();
+            sleepers_[w].wake_signal.raise();
     }
     // Wakes worker w for mail with this time, unless the worker may not execute it yet. In this
     // case, the GVT round that extends the worker's horizon wakes it. (A switch to another thread
     // and back takes as long as a hundred events.)
     void wake_for(std::uint32_t w, VirtualTime time) {
         if (keeps_network(w)) return wake(w);
-        Bed& bed = beds_[w];
-        if (bed.bell.is_asleep() && time < bed.horizon.load(std::memory_order_relaxed)) wake(w);
+        Sleeper& sleeper = sleepers_[w];
+        if (sleeper.wake_signal.is_asleep() &&
+            time < sleeper.horizon.load(std::memory_order_relaxed))
+            wake(w);
     }
     void wake_all() {
-        for (std::uint32_t w = 0; w < beds_.size(); ++w) wake(w);
+        for (std::uint32_t w = 0; w < sleepers_.size(); ++w) wake(w);
     }
 
   private:
-    struct alignas(64) Bed {
-        Bell bell;
+    struct alignas(64) Sleeper {
+        WakeSignal wake_signal;
         std::atomic<VirtualTime> horizon{time_infinity};
     };
     Transport* network_;
     Time longest_;
-    std::vector<Bed> beds_;
+    std::vector<Sleeper> sleepers_;
 };
 
 }  // namespace nw

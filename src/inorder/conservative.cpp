@@ -13,8 +13,8 @@
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/run_saver.hpp"
+#include "engine/run_turns.hpp"
 #include "engine/setup_pump.hpp"
-#include "engine/take_turns.hpp"
 #include "engine/worker_start.hpp"
 #include "event/wire_event.hpp"
 #include "inorder/window_rank.hpp"
@@ -48,7 +48,7 @@ class ConservativeRun final : private SavedRank {
             give_progress(*run_.paused);
             return;
         }
-        say_how_it_ended();
+        report_end();
         run_.output.finish();
         start_worker(run_.model);  // this thread calls on_end() and destructors
         if (run_.result.reason != EndReason::interrupted) {
@@ -182,7 +182,7 @@ class ConservativeRun final : private SavedRank {
     }
 
     void turn_until_still(WindowWorker& worker) {
-        take_turns(
+        run_turns(
             worker, [&] { return worker.finished() || worker.paused(); },
             [&] { return run_.places.share_cpus; });
     }
@@ -209,7 +209,7 @@ class ConservativeRun final : private SavedRank {
         if (sums().failed()) run_.ranks.share({});
     }
 
-    void say_how_it_ended() {
+    void report_end() {
         RunResult& result = run_.result;
         const VirtualTime until = run_.plan.until;
         result.end_time = std::min(sums().earliest, until);

@@ -61,7 +61,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         meter_phase<MeterPhase::execute>();
         execute();
         meter_phase<MeterPhase::ending>();
-        say_how_it_ended();
+        report_end();
         executor_.hand_over_output(time_infinity);
         run_.output.finish();
         if (run_.result.reason != EndReason::interrupted) {
@@ -151,7 +151,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
                                .resident_bytes = world_.budget.used_bytes()});
     }
 
-    void say_how_it_ended() {
+    void report_end() {
         RunResult& result = run_.result;
         const VirtualTime until = run_.plan.until;
         if (executor_.all_ended()) {

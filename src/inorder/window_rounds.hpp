@@ -50,7 +50,7 @@ class WindowRounds {
     // result() belongs to the window before it, and is valid until the worker that reads it arrives
     // again.
     std::uint32_t done() const noexcept {
-        return done_.load();  // pairs with the store in step(), also before a sleep (Bell)
+        return done_.load();  // pairs with the store in step(), also before a sleep (WakeSignal)
     }
     const WindowSums& result() const noexcept { return result_; }
 

@@ -85,9 +85,9 @@ void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, Lp
                                          when.delay, rules.lookahead));
 }
 
-void refuse_event(const Event& event, std::span<const EventTypeInfo> legal) {
+void refuse_event(const Event& event, std::span<const EventTypeInfo> allowed) {
     std::string words;
-    for (const EventTypeInfo& info : legal)
+    for (const EventTypeInfo& info : allowed)
         words += fmt::format("{}{} (type {}, {} bytes)", words.empty() ? "" : ", ", info.name,
                              info.type, info.payload_bytes);
     throw ModelError(fmt::format("the LP handles no event of type {} with {} bytes; allowed: {}",

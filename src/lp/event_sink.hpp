@@ -79,10 +79,10 @@ class EventSink {
 
 inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
                            ScheduledTime when, std::size_t payload_bytes) {
-    const bool legal = when.delay >= (target == self ? 0.0 : rules.lookahead) &&
-                       when.time < time_infinity && index(target) < rules.lps &&
-                       payload_bytes <= rules.payload_bytes_max;
-    if (!legal) [[unlikely]]
+    const bool is_allowed = when.delay >= (target == self ? 0.0 : rules.lookahead) &&
+                            when.time < time_infinity && index(target) < rules.lps &&
+                            payload_bytes <= rules.payload_bytes_max;
+    if (!is_allowed) [[unlikely]]
         schedule_refused(rules, self, now, target, when, payload_bytes);
 }
 

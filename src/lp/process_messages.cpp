@@ -52,9 +52,9 @@ void note_never_started() noexcept { post_fault(HeapFault::never_started); }
 void note_never_awaited() noexcept { post_fault(HeapFault::never_awaited); }
 
 void refuse_wait(const SourceLocation& where, VirtualTime now, const char* what, double time,
-                 const char* legal) {
+                 const char* allowed) {
     throw ModelError(fmt::format("{}:{}: a process at time {} waits{}{}; allowed: {}",
-                                 name_of_file(where), where.line(), now, what, time, legal));
+                                 name_of_file(where), where.line(), now, what, time, allowed));
 }
 
 }  // namespace detail

@@ -96,8 +96,8 @@ void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t
                 NW_CHECK(!"a kind that exists");
         }
     }
-    NW_CHECK(!has_words || (event.failed && !event.put_aside));
-    NW_CHECK(!event.put_aside || event.failed);
+    NW_CHECK(!has_words || (event.failed && !event.deferred));
+    NW_CHECK(!event.deferred || event.failed);
     if (!event.failed) return;
     // The effects of a failed handler are undone, and only the message of its failure is kept.
     NW_CHECK(entry.sent == nullptr);

@@ -62,7 +62,7 @@ void set(const OptionSpec& spec, const std::string& text, Settings& settings) {
     settings.given.insert(spec.name);
     try {
         spec.set(text);
-    } catch (const IllegalValue& illegal) {
+    } catch (const InvalidValue& illegal) {
         throw SetupError(fmt::format("--{} {}: {}", spec.name, shortened(text), illegal.what()));
     }
 }

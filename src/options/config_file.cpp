@@ -25,7 +25,7 @@ std::optional<std::string> text_of(const toml::node& node) {
     return std::nullopt;
 }
 
-std::vector<std::string> legal_keys(const OptionTable& table) {
+std::vector<std::string> allowed_keys(const OptionTable& table) {
     std::vector<std::string> keys;
     for (const OptionSpec& spec : table.specs())
         if (spec.value) keys.push_back(spec.name);
@@ -36,7 +36,7 @@ void apply_key(const std::string& path, const std::string& key, const toml::node
                const OptionTable& table) {
     const OptionSpec* spec = table.find(key);
     if (spec == nullptr || !spec->value) {
-        const std::string near = nearest_word(key, legal_keys(table));
+        const std::string near = nearest_word(key, allowed_keys(table));
         throw SetupError(fmt::format("{}: {}: unknown key{}", path, shortened(key),
                                      near.empty() ? "" : fmt::format("; did you mean {}?", near)));
     }
@@ -46,7 +46,7 @@ void apply_key(const std::string& path, const std::string& key, const toml::node
             fmt::format("{}: {}: must be a number, a string, true or false", path, key));
     try {
         spec->set(*text);
-    } catch (const IllegalValue& illegal) {
+    } catch (const InvalidValue& illegal) {
         throw SetupError(
             fmt::format("{}: {} = {}: {}", path, key, shortened(*text), illegal.what()));
     }

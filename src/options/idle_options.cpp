@@ -42,7 +42,7 @@ constexpr std::initializer_list<const char*> timewarp_only_options = {"check-rol
                                                                       "place"};
 
 // True if the value asks for the behavior that a run has anyway while the option is idle.
-bool wants_nothing(std::string_view value, std::string_view name) noexcept {
+bool asks_for_no_change(std::string_view value, std::string_view name) noexcept {
     if (name == "workers") return value == "1";
     if (name == "check-rebind" || name == "check-interrupt" || name == "check-rollback")
         return value == "0.0";
@@ -116,7 +116,7 @@ std::string option_for_timewarp(const Settings& settings, const OptionTable& tab
         const OptionSpec* spec = table.find(name);
         if (settings.given.count(name) == 0 || spec == nullptr) continue;
         const std::string text = text_of(spec->value());
-        if (!wants_nothing(text, name)) return fmt::format("--{} {}", name, text);
+        if (!asks_for_no_change(text, name)) return fmt::format("--{} {}", name, text);
     }
     return {};
 }
@@ -128,7 +128,7 @@ std::vector<std::string> idle_notices(const Settings& settings, const OptionTabl
         const OptionSpec* spec = table.find(idle.name);
         if (settings.given.count(idle.name) == 0 || spec == nullptr) continue;
         const std::string text = text_of(spec->value());
-        if (wants_nothing(text, idle.name)) continue;
+        if (asks_for_no_change(text, idle.name)) continue;
         notices.push_back(fmt::format("--{} {}: has no effect with {}", idle.name, text, idle.why));
     }
     return notices;

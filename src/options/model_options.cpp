@@ -26,16 +26,16 @@ class ModelOptions final : public Options {
     ModelOptions(OptionBuilder& table, const Model& model) : table_(table), model_(model) {}
 
     void add(const std::string& name, double& value, const std::string& help,
-             Range legal) override {
-        add_number(name, "X", value, help, legal);
+             Range allowed) override {
+        add_number(name, "X", value, help, allowed);
     }
     void add(const std::string& name, std::uint32_t& value, const std::string& help,
-             Range legal) override {
-        add_number(name, "N", value, help, legal);
+             Range allowed) override {
+        add_number(name, "N", value, help, allowed);
     }
     void add(const std::string& name, std::uint64_t& value, const std::string& help,
-             Range legal) override {
-        add_number(name, "N", value, help, legal);
+             Range allowed) override {
+        add_number(name, "N", value, help, allowed);
     }
     void add(const std::string& name, std::string& value, const std::string& help) override {
         check(name);
@@ -71,12 +71,12 @@ class ModelOptions final : public Options {
 
     template <class Number>
     void add_number(const std::string& name, const char* unit, Number& value,
-                    const std::string& help, Range legal) {
+                    const std::string& help, Range allowed) {
         check(name);
-        demand(legal.contains(static_cast<double>(value)), name,
+        demand(allowed.contains(static_cast<double>(value)), name,
                fmt::format("has the default {}; allowed: {}", value,
-                           legal.text().empty() ? "a finite number" : legal.text()));
-        table_.add_number(name, unit, value, legal, help);
+                           allowed.text().empty() ? "a finite number" : allowed.text()));
+        table_.add_number(name, unit, value, allowed, help);
     }
 
     template <class Value>

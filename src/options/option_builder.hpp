@@ -100,13 +100,13 @@ class OptionBuilder {
     }
 
     template <class Number>
-    OptionSpec& add_number(std::string name, std::string unit, Number& target, Range legal,
+    OptionSpec& add_number(std::string name, std::string unit, Number& target, Range allowed,
                            std::string help) {
         OptionSpec& spec =
             add(std::move(name), std::move(unit), fmt::format("{}", target), std::move(help));
-        spec.legal = legal.text();
-        spec.set = [&target, legal](std::string_view text) {
-            target = parse_number<Number>(text, legal);
+        spec.allowed = allowed.text();
+        spec.set = [&target, allowed](std::string_view text) {
+            target = parse_number<Number>(text, allowed);
         };
         spec.value = [&target] { return nlohmann::json(target); };
         return spec;
@@ -115,12 +115,12 @@ class OptionBuilder {
     // A number, or `word`, which sets the value 0.
     template <class Number>
     OptionSpec& add_number_or(std::string name, const std::string& unit, const char* word,
-                              Number& target, Range legal, std::string help) {
+                              Number& target, Range allowed, std::string help) {
         OptionSpec& spec = add_number(std::move(name), fmt::format("{}|{}", unit, word), target,
-                                      legal, std::move(help));
+                                      allowed, std::move(help));
         if (target == 0) spec.standard = word;
-        spec.set = [&target, word, legal](std::string_view text) {
-            target = text == word ? 0 : parse_number<Number>(text, legal, word);
+        spec.set = [&target, word, allowed](std::string_view text) {
+            target = text == word ? 0 : parse_number<Number>(text, allowed, word);
         };
         spec.value = [&target, word] { return number_or(target == 0, word, target); };
         return spec;

@@ -29,9 +29,9 @@ constexpr Word<ProgressMode> progress_words[] = {
     {"auto", ProgressMode::automatic}, {"on", ProgressMode::on}, {"off", ProgressMode::off}};
 constexpr Word<bool> switch_words[] = {{"on", true}, {"off", false}};
 
-constexpr Range legal_time = above(0);
-constexpr Range legal_seconds = above(0).to(1e9);
-constexpr Range legal_share = from(0).to(1);
+constexpr Range allowed_time = above(0);
+constexpr Range allowed_seconds = above(0).to(1e9);
+constexpr Range allowed_share = from(0).to(1);
 
 void add_engine(OptionBuilder& table, Config& config) {
     table.group("Engine");
@@ -47,49 +47,49 @@ void add_engine(OptionBuilder& table, Config& config) {
     OptionSpec& until =
         table.add("until", "T", "set by the model",
                   "end time in the model's unit; events before this time are executed");
-    until.legal = legal_time.text();
+    until.allowed = allowed_time.text();
     until.set = [&config](std::string_view text) {
-        config.until = parse_number<VirtualTime>(text, legal_time);
+        config.until = parse_number<VirtualTime>(text, allowed_time);
     };
     until.value = [&config] { return config.until ? json(*config.until) : json(nullptr); };
     table.add_number("warm-up", "T", config.warm_up, from(0),
                      "virtual time at which recording of the model's measures begins");
     table.add_number_or(
-        "measure-interval", "T", "off", config.measure_interval, legal_time,
+        "measure-interval", "T", "off", config.measure_interval, allowed_time,
         "also write the measures of each interval of this length, beginning at --warm-up");
     table.add_number("seed", "N", config.seed, {}, "random seed; it determines the whole run");
     table.add_words("pin", config.pin, switch_words, "bind workers to cores");
     table.add_words("net-thread", config.net_thread, switch_words,
                     "use a dedicated communication thread in each rank");
-    table.add_number_or("watchdog", "SECONDS", "off", config.watchdog_seconds, legal_seconds,
+    table.add_number_or("watchdog", "SECONDS", "off", config.watchdog_seconds, allowed_seconds,
                         "after this time, report the handler or the rank that delays the run, or "
                         "the virtual time at which events follow each other without end");
     table.add_number_or("handler-timeout", "SECONDS", "off", config.handler_timeout_seconds,
-                        legal_seconds,
+                        allowed_seconds,
                         "end the run if a handler that cannot be rolled back takes longer");
 }
 
 void add_gvt_interval(OptionBuilder& table, Config& config) {
     static constexpr std::string_view events_suffix = "ev";
     static constexpr double never_ms = 1e9;
-    const auto legal_ms = above(0).to(60'000);
-    const auto legal_events = from(1).to(1e9);
+    const auto allowed_ms = above(0).to(60'000);
+    const auto allowed_events = from(1).to(1e9);
     OptionSpec& interval = table.add("gvt-interval", "MS|Nev|auto", "auto",
                                      "milliseconds, or events per worker (as in 2000ev), between "
                                      "computations of global virtual time (GVT)");
-    interval.legal = legal_ms.text();
-    interval.set = [&config, legal_ms, legal_events](std::string_view text) {
+    interval.allowed = allowed_ms.text();
+    interval.set = [&config, allowed_ms, allowed_events](std::string_view text) {
         config.gvt_interval_ms = 1;
         config.gvt_interval_events = default_gvt_interval_events;
         if (text == "auto") return;
         if (text.ends_with(events_suffix)) {
             text.remove_suffix(events_suffix.size());
-            config.gvt_interval_events = parse_number<std::uint32_t>(text, legal_events);
+            config.gvt_interval_events = parse_number<std::uint32_t>(text, allowed_events);
             config.gvt_interval_ms = never_ms;
             return;
         }
         config.gvt_interval_ms = parse_number<double>(
-            text, legal_ms, "a number of events per worker, as in 2000ev; or auto");
+            text, allowed_ms, "a number of events per worker, as in 2000ev; or auto");
         config.gvt_interval_events = 0;
     };
     interval.value = [&config] {
@@ -110,13 +110,13 @@ void add_time_warp(OptionBuilder& table, Config& config) {
     add_gvt_interval(table, config);
     OptionSpec& window =
         table.add("window", "T|auto|off", "auto", "how far beyond GVT a worker may execute events");
-    window.legal = legal_time.text();
+    window.allowed = allowed_time.text();
     window.set = [&config](std::string_view text) {
         config.window = time_infinity;
         config.window_mode = text == "auto" ? WindowMode::automatic : WindowMode::off;
         if (text == "auto" || text == "off") return;
         config.window_mode = WindowMode::fixed;
-        config.window = parse_number<VirtualTime>(text, legal_time, "auto; or off");
+        config.window = parse_number<VirtualTime>(text, allowed_time, "auto; or off");
     };
     window.value = [&config] {
         if (config.window_mode == WindowMode::fixed) return json(config.window);
@@ -128,34 +128,34 @@ void add_time_warp(OptionBuilder& table, Config& config) {
     table.add_number_or("lps-per-group", "N", "auto", config.lps_per_group,
                         from(1).to(Partition::lps_per_group_most),
                         "LPs per group; the LPs of a group share memory pages and move together");
-    table.add_number_or("rebind", "SECONDS", "off", config.rebind_seconds, legal_period,
+    table.add_number_or("rebind", "SECONDS", "off", config.rebind_seconds, allowed_period,
                         "seconds between two rebalancings of LP groups over the workers");
     table.add_words("rebind-ranks", config.rebind_ranks, switch_words,
                     "also rebalance LP groups over the ranks, with --memory numa");
-    table.add_number("check-rollback", "P", config.check_rollback, legal_share,
+    table.add_number("check-rollback", "P", config.check_rollback, allowed_share,
                      "force a rollback after a share P of the events and check that it restores "
                      "the state exactly");
-    table.add_number("check-interrupt", "P", config.check_interrupt, legal_share,
+    table.add_number("check-interrupt", "P", config.check_interrupt, allowed_share,
                      "defer a share P of the events until GVT reaches them, as if their handlers "
                      "had been interrupted");
-    table.add_number("check-rebind", "P", config.check_rebind, legal_share,
+    table.add_number("check-rebind", "P", config.check_rebind, allowed_share,
                      "move a share P of the groups, chosen at random, at each rebalancing");
 }
 
 void add_check_model(OptionBuilder& table, Settings& settings) {
     table.group("Checking a model");
     static constexpr std::uint64_t events_standard = 20'000;
-    const auto legal_events = from(1).to(1e9);
+    const auto allowed_events = from(1).to(1e9);
     OptionSpec& check =
         table.add("check-model", "", "",
                   "run the beginning of the model in several ways, report the rules that the model "
                   "breaks, and exit; --check-model=N runs the first N events; default: 20000, or "
                   "fewer if they take more than a second");
-    check.set = [&settings, legal_events](std::string_view text) {
+    check.set = [&settings, allowed_events](std::string_view text) {
         settings.check_model_events =
             text == "on"    ? events_standard
             : text == "off" ? 0
-                            : parse_number<std::uint64_t>(text, legal_events, "on, or off");
+                            : parse_number<std::uint64_t>(text, allowed_events, "on, or off");
         settings.check_model_is_timed = text == "on";
     };
 }
@@ -193,10 +193,10 @@ void add_memory(OptionBuilder& table, Config& config) {
         "proximity", "SHARE|auto", "auto",
         "with --place weighted: the share of the pages due to nodes without workers that is put on "
         "nodes with workers instead; auto: the fastest value, searched during the run");
-    proximity.legal = legal_share.text();
+    proximity.allowed = allowed_share.text();
     proximity.set = [&config](std::string_view text) {
         config.proximity.reset();
-        if (text != "auto") config.proximity = parse_number<double>(text, legal_share, "auto");
+        if (text != "auto") config.proximity = parse_number<double>(text, allowed_share, "auto");
     };
     proximity.value = [&config] {
         return config.proximity ? json(*config.proximity) : json("auto");
@@ -222,7 +222,7 @@ void add_long_runs(OptionBuilder& table, Settings& settings) {
     table.add_text("checkpoint", "DIR", settings.config.save.directory,
                    "save the whole run in this folder periodically, and on SIGTERM, SIGUSR1 or "
                    "SIGHUP, which then end it with exit code 0");
-    table.add_number("checkpoint-period", "S", settings.config.save.period_seconds, legal_seconds,
+    table.add_number("checkpoint-period", "S", settings.config.save.period_seconds, allowed_seconds,
                      "seconds of wall time between two checkpoints");
     table.add_text("restart", "DIR", settings.restart_directory,
                    "continue from the last checkpoint in this folder; the rest of the command line "

@@ -44,16 +44,16 @@ struct OptionSpec {
     std::string values;  // "N|auto"; empty for a flag
     std::string group;   // heading in --help
     std::string help;
-    std::string legal;     // "from 0 to 1"; empty if `values` is complete
+    std::string allowed;   // "from 0 to 1"; empty if `values` is complete
     std::string standard;  // the default, as text; may be empty
-    // Throws IllegalValue.
+    // Throws InvalidValue.
     std::function<void(std::string_view)> set;
     // Returns the value in force. Empty for options that request a text or name a configuration
     // file.
     std::function<nlohmann::json()> value;
 
     bool is_flag() const noexcept { return values.empty(); }
-    std::string meaning() const { return legal.empty() ? help : help + " (" + legal + ')'; }
+    std::string meaning() const { return allowed.empty() ? help : help + " (" + allowed + ')'; }
 };
 
 class OptionTable {

@@ -14,7 +14,7 @@ namespace nw {
 
 namespace {
 
-constexpr Range legal_pagemigd_threads = from(1).to(64);
+constexpr Range allowed_pagemigd_threads = from(1).to(64);
 
 template <class T>
 std::optional<T> read_all(std::string_view text) {
@@ -39,18 +39,18 @@ std::string bound_text(double bound) {
 }
 
 template <class Number>
-std::string rule_for(const Range& legal) {
+std::string rule_for(const Range& allowed) {
     if constexpr (std::is_integral_v<Number>) {
         const auto or_end = [](double bound, Number end) {
             return std::isinf(bound) ? fmt::format("{}", end) : bound_text(bound);
         };
         using Ends = std::numeric_limits<Number>;
-        return "must be a whole number " +
-               between(legal, or_end(legal.least, Ends::min()), or_end(legal.most, Ends::max()));
+        return "must be a whole number " + between(allowed, or_end(allowed.least, Ends::min()),
+                                                   or_end(allowed.most, Ends::max()));
     } else {
-        const std::string bounds = legal.text();
+        const std::string bounds = allowed.text();
         if (bounds.empty()) return "must be a finite number";
-        const bool is_open = std::isinf(legal.least) || std::isinf(legal.most);
+        const bool is_open = std::isinf(allowed.least) || std::isinf(allowed.most);
         return "must be a number " + bounds + (is_open ? ", and finite" : "");
     }
 }
@@ -60,10 +60,10 @@ std::string rule_for(const Range& legal) {
 std::string Range::text() const { return between(*this, bound_text(least), bound_text(most)); }
 
 template <class Number>
-Number parse_number(std::string_view text, Range legal, std::string_view or_else) {
+Number parse_number(std::string_view text, Range allowed, std::string_view or_else) {
     const auto value = read_all<Number>(text);
-    if (value && legal.contains(static_cast<double>(*value))) return *value;
-    throw IllegalValue(rule_for<Number>(legal) +
+    if (value && allowed.contains(static_cast<double>(*value))) return *value;
+    throw InvalidValue(rule_for<Number>(allowed) +
                        (or_else.empty() ? "" : fmt::format("; or {}", or_else)));
 }
 template double parse_number(std::string_view, Range, std::string_view);
@@ -75,14 +75,15 @@ PagemigdOptions parse_pagemigd(std::string_view text) {
     if (text == "off") return {.automatic = false, .threads = 0};
     const std::size_t at = std::min(text.find('@'), text.size());
     try {
-        return {.automatic = false,
-                .threads = parse_number<std::uint32_t>(text.substr(0, at), legal_pagemigd_threads),
-                .period_seconds =
-                    parse_number<double>(text.substr(std::min(at + 1, text.size())), legal_period)};
-    } catch (const IllegalValue&) {
-        throw IllegalValue(fmt::format(
+        return {
+            .automatic = false,
+            .threads = parse_number<std::uint32_t>(text.substr(0, at), allowed_pagemigd_threads),
+            .period_seconds =
+                parse_number<double>(text.substr(std::min(at + 1, text.size())), allowed_period)};
+    } catch (const InvalidValue&) {
+        throw InvalidValue(fmt::format(
             "must be THREADS@SECONDS, as in 2@5, with THREADS {} and SECONDS {}; or auto; or off",
-            legal_pagemigd_threads.text(), legal_period.text()));
+            allowed_pagemigd_threads.text(), allowed_period.text()));
     }
 }
 
@@ -102,7 +103,7 @@ std::uint64_t parse_size(std::string_view text, std::uint64_t least) {
     const double bytes = read_all<double>(digits).value_or(-1) * unit;
     constexpr double most = 0x1.0p62;
     if (!(bytes >= static_cast<double>(least) && bytes <= most))
-        throw IllegalValue(fmt::format(
+        throw InvalidValue(fmt::format(
             "must be a number of bytes, at least {}, as in 8G, 512M or 8589934592", least));
     return static_cast<std::uint64_t>(bytes);
 }
@@ -110,7 +111,7 @@ std::uint64_t parse_size(std::string_view text, std::uint64_t least) {
 std::size_t parse_choice(std::string_view text, const std::vector<std::string>& words) {
     const auto found = std::find(words.begin(), words.end(), text);
     if (found == words.end())
-        throw IllegalValue(fmt::format("must be {}", enumerate(words, " or ")));
+        throw InvalidValue(fmt::format("must be {}", enumerate(words, " or ")));
     return static_cast<std::size_t>(found - words.begin());
 }
 

@@ -1,5 +1,5 @@
 // Converts texts to values, for the command line and for the configuration file. Each function
-// reads one kind of value or throws IllegalValue, whose message describes the allowed values. The
+// reads one kind of value or throws InvalidValue, whose message describes the allowed values. The
 // caller adds the name of the option.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace nw {
 
-class IllegalValue : public std::runtime_error {
+class InvalidValue : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
@@ -23,10 +23,10 @@ class IllegalValue : public std::runtime_error {
 // Number: double, or std::uint32_t or std::uint64_t for whole numbers. The limits of an integer
 // type also apply. `or_else` describes, for the message, which other values the option accepts.
 template <class Number>
-Number parse_number(std::string_view text, Range legal, std::string_view or_else = "");
+Number parse_number(std::string_view text, Range allowed, std::string_view or_else = "");
 
 // Seconds between two decisions about where groups or pages should be: at most a day.
-inline constexpr Range legal_period = above(0).to(86'400);
+inline constexpr Range allowed_period = above(0).to(86'400);
 
 // Reads "2@5", "auto" or "off".
 PagemigdOptions parse_pagemigd(std::string_view text);

@@ -45,7 +45,7 @@ bool is_one_of_ours(Rollback rollback) noexcept {
 
 // True if the name can be a file's name: it has no separator of folders, and no zero byte, which
 // would end it for the kernel.
-bool can_be_a_files(const std::string& name) noexcept {
+bool is_file_name(const std::string& name) noexcept {
     return !name.empty() && name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
 }
 
@@ -70,7 +70,7 @@ void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
     std::set<std::string> names;
     for (const OutputTable& table : tables) {
         // c_str(): print the name up to its first zero byte.
-        rules.demand(can_be_a_files(table.name),
+        rules.demand(is_file_name(table.name),
                      "output table \"{}\": must have a name that is possible for a file",
                      table.name.c_str());
         rules.demand(is_utf8(table.name), "output table \"{}\": its name must be UTF-8",
@@ -88,11 +88,11 @@ void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
 
 // Throws SetupError if the model does not allow the chosen value.
 template <class Enum>
-void demand_one_of(const char* option, Enum chosen, const std::vector<Enum>& legal,
+void demand_one_of(const char* option, Enum chosen, const std::vector<Enum>& allowed,
                    const std::string& why) {
-    if (std::find(legal.begin(), legal.end(), chosen) != legal.end()) return;
+    if (std::find(allowed.begin(), allowed.end(), chosen) != allowed.end()) return;
     std::vector<std::string> words;
-    for (const Enum one : legal) words.emplace_back(word_for(one));
+    for (const Enum one : allowed) words.emplace_back(word_for(one));
     throw SetupError(fmt::format("--{} {}: must be {} {}", option, word_for(chosen),
                                  enumerate(words, " or "), why));
 }
@@ -219,12 +219,12 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
         !all([](const ProcessFactory& p) { return !p.has_end_condition; });
     const std::string with_model = "with model " + model.name();
     if (config.rollback) {
-        std::vector<Rollback> legal{Rollback::snapshot};
+        std::vector<Rollback> allowed{Rollback::snapshot};
         if (all([](const ProcessFactory& p) { return p.state_bytes > 0; }))
-            legal.push_back(Rollback::copy);
+            allowed.push_back(Rollback::copy);
         if (all([](const ProcessFactory& p) { return p.has_reverse; }))
-            legal.push_back(Rollback::reverse);
-        demand_one_of("rollback", *config.rollback, legal, with_model);
+            allowed.push_back(Rollback::reverse);
+        demand_one_of("rollback", *config.rollback, allowed, with_model);
     }
     if (ranks > 1)
         demand_one_of(

@@ -2,12 +2,12 @@
 //
 // The run begins with the conservative engine, whose events cost less. If its workers rarely wait
 // for the ends of windows, Time Warp cannot be faster, and the run stays with the conservative
-// engine. Otherwise Time Warp continues the run for the same time. Then the engine that has committed
-// more events per second executes the rest. Events that are executed in the trial are a part of the
-// run, so the trial costs only the changes of the engine.
+// engine. Otherwise Time Warp continues the run for the same time. Then the engine that has
+// committed more events per second executes the rest. Events that are executed in the trial are a
+// part of the run, so the trial costs only the changes of the engine.
 //
-// Thread: the first worker of the first rank, which sends the verdict to all workers with a window or
-// a GVT round. Between two engines: the main thread.
+// Thread: the first worker of the first rank, which sends the verdict to all workers with a window
+// or a GVT round. Between two engines: the main thread.
 #pragma once
 
 #include <chrono>
@@ -27,8 +27,9 @@ class EngineTrial {
     EngineTrial(const TrialOptions& options, std::uint32_t workers)
         : options_(options), workers_(workers) {}
 
-    // Called with totals over all workers of all ranks: committed events, and the wall time in which
-    // workers of the conservative engine waited. Returns whether another engine is to continue the run.
+    // Called with totals over all workers of all ranks: committed events, and the wall time in
+    // which workers of the conservative engine waited. Returns whether another engine is to
+    // continue the run.
     bool is_to_leave(Clock::time_point now, std::uint64_t committed,
                      std::chrono::nanoseconds waited);
 

@@ -11,9 +11,9 @@
 
 #include <numawarp/model.hpp>
 
-#include "door.hpp"
 #include "messages.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "program_state.hpp"
 
 namespace nw::ross {
 namespace {
@@ -59,8 +59,8 @@ void restore(std::byte* state, const std::vector<std::byte>& runs) {
     }
 }
 
-void demand(bool holds, std::string_view function, std::string_view legal) {
-    if (!holds) refuse(fmt::format("{}(): allowed: {}", function, legal));
+void demand(bool holds, std::string_view function, std::string_view allowed) {
+    if (!holds) refuse(fmt::format("{}(): allowed: {}", function, allowed));
 }
 
 void demand_size(std::string_view function, std::size_t bytes, std::size_t copied) {

@@ -2,7 +2,7 @@
 // refuse the call: outside of handlers this ends the program, and in a handler the event fails.
 #include <fmt/format.h>
 
-#include "door.hpp"
+#include "program_state.hpp"
 
 void (*g_tw_gvt_hook)(tw_pe* pe, bool past_end_time) = nullptr;
 unsigned int g_tw_gvt_done = 0;

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "door.hpp"
+#include "program_state.hpp"
 
 map_local_f g_tw_custom_lp_global_to_local_map = nullptr;
 map_custom_f g_tw_custom_initial_mapping = nullptr;

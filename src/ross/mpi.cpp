@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "door.hpp"
+#include "program_state.hpp"
 
 MPI_Comm MPI_COMM_ROSS = MPI_COMM_WORLD;
 

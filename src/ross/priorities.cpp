@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "door.hpp"
+#include "program_state.hpp"
 
 namespace nw::ross {
 namespace {

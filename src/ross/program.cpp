@@ -15,9 +15,9 @@
 
 #include <numawarp/model.hpp>
 
-#include "door.hpp"
 #include "messages.hpp"
 #include "options/option_table.hpp"
+#include "program_state.hpp"
 
 tw_synch g_tw_synchronization_protocol = NO_SYNCH;
 double g_tw_ts_end = 100000.0;

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "door.hpp"
+#include "program_state.hpp"
 
 namespace {
 
@@ -74,7 +74,7 @@ inline double step(tw_rng_stream& g, const std::array<std::uint64_t, generators>
     return combined(g.Cg);
 }
 
-std::int32_t legal_seed(std::uint32_t seed, std::size_t j) {
+std::int32_t valid_seed(std::uint32_t seed, std::size_t j) {
     return static_cast<std::int32_t>(std::clamp<std::uint64_t>(seed, 1, modulus[j] - 1));
 }
 
@@ -91,7 +91,7 @@ double rng_gen_reverse_val(tw_rng_stream* g) {
 }
 
 void rng_set_seed(tw_rng_stream* g, std::uint32_t* s, tw_rng*) {
-    for (std::size_t j = 0; j < generators; ++j) g->Cg[j] = g->Ig[j] = legal_seed(s[j], j);
+    for (std::size_t j = 0; j < generators; ++j) g->Cg[j] = g->Ig[j] = valid_seed(s[j], j);
 }
 
 void rng_get_state(tw_rng_stream* g, std::uint32_t* s) { std::copy_n(g->Cg, generators, s); }
@@ -109,7 +109,7 @@ void tw_rand_initial_seed(tw_rng_stream* g, tw_lpid id, tw_rng*) {
         const std::int32_t* const given = g_tw_rng_seed;
         const std::int32_t first = given == nullptr
                                        ? standard_seed[j]
-                                       : legal_seed(static_cast<std::uint32_t>(given[j]), j);
+                                       : valid_seed(static_cast<std::uint32_t>(given[j]), j);
         g->Cg[j] = g->Ig[j] = static_cast<std::int32_t>(
             power(jump[j], id, modulus[j]) * static_cast<std::uint64_t>(first) % modulus[j]);
     }

@@ -18,9 +18,9 @@
 
 #include <numawarp/model.hpp>
 
-#include "door.hpp"
 #include "messages.hpp"
 #include "numa/handler/heap_scope.hpp"
+#include "program_state.hpp"
 
 namespace nw::ross {
 

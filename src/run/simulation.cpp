@@ -308,8 +308,8 @@ void report_kinds(const LpKinds& kinds, const std::vector<StateKeepingRules>& st
     if (kinds.kinds().are_named()) result.kinds = std::move(reports);
 }
 
-void say_which_cpus_are_gone(const std::vector<int>& before, const std::vector<int>& after,
-                             std::vector<std::string>& notices) {
+void note_lost_cpus(const std::vector<int>& before, const std::vector<int>& after,
+                    std::vector<std::string>& notices) {
     std::vector<int> gone;
     std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
                         std::back_inserter(gone));
@@ -414,7 +414,7 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
     result.nodes = static_cast<std::uint32_t>(topology_.node_count());
     result.resident_peak_bytes = os.memory().resident_peak;
     add_notices(result, setup_, config_, memory_cap, cpus.size());
-    say_which_cpus_are_gone(cpus, os.thread_cpus(), result.notices);
+    note_lost_cpus(cpus, os.thread_cpus(), result.notices);
     result.setup_seconds = progress.since_begin.seconds_after(whole_);
     gather_results(ranks_, result);
     if (config_.restart_from) {

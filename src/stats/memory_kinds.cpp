@@ -24,8 +24,8 @@ MemoryKinds& MemoryKinds::operator+=(const MemoryKinds& other) noexcept {
     return *this;
 }
 
-void MemoryLook::look(Clock::time_point now, const std::vector<Group*>& groups,
-                      std::uint64_t snapshot_bytes, std::uint64_t ring_bytes) noexcept {
+void MemorySampler::look(Clock::time_point now, const std::vector<Group*>& groups,
+                         std::uint64_t snapshot_bytes, std::uint64_t ring_bytes) noexcept {
     next_ = now + (groups.size() > many_groups ? interval_of_many : interval);
     MemoryKinds kinds;
     std::uint64_t engine = 0, records = 0;

@@ -40,7 +40,7 @@ struct MemoryKinds {
 };
 
 // The measurements of one worker. Thread: the worker's.
-class MemoryLook {
+class MemorySampler {
   public:
     using Clock = std::chrono::steady_clock;
 

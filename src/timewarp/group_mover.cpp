@@ -49,13 +49,13 @@ std::uint64_t bytes_of(const Group& group) {
 }  // namespace
 
 GroupMover::GroupMover(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier,
-                       std::function<void()> let_go, std::function<void()> take_up)
+                       std::function<void()> release_groups, std::function<void()> watch_groups)
     : run_(run),
       rank_(rank),
       workers_(workers),
       barrier_(barrier),
-      let_go_(std::move(let_go)),
-      take_up_(std::move(take_up)),
+      release_groups_(std::move(release_groups)),
+      watch_groups_(std::move(watch_groups)),
       ns_per_byte_(assumed_ns_per_byte) {}
 
 void GroupMover::move(std::uint32_t w) {
@@ -76,7 +76,7 @@ void GroupMover::move(std::uint32_t w) {
         guarded([&] { pack(w); });
         barrier_.arrive_and_wait();
         if (w == 0) {
-            guarded([&] { strike_what_stays(); });
+            guarded([&] { remove_staying_groups(); });
             guarded([&] { pass_on(); });
         }
         barrier_.arrive_and_wait();
@@ -85,7 +85,7 @@ void GroupMover::move(std::uint32_t w) {
         if (w == 0) take_batch();
     }
     if (w == 0) guarded([&] { note(); });
-    barrier_.arrive_and_wait();  // worker 0 has called take_up_()
+    barrier_.arrive_and_wait();  // worker 0 has called watch_groups_()
 }
 
 void GroupMover::plan() {
@@ -103,7 +103,7 @@ void GroupMover::plan() {
                 : plan_rank_moves(ranks, run_.plan.workers, {ns_per_byte_, group_bytes_most});
     if (planned_.empty()) return;
     map_.emplace(run_.memory.os(), rank_.stacks());
-    let_go_();
+    release_groups_();
     take_batch();
 }
 
@@ -188,7 +188,7 @@ void GroupMover::pack(std::uint32_t w) {
 
 // Each rank shares the numbers of its groups that cannot leave; all ranks remove the moves of these
 // groups.
-void GroupMover::strike_what_stays() {
+void GroupMover::remove_staying_groups() {
     std::vector<std::uint32_t> staying;
     for (std::size_t i = 0; i < moves_.size(); ++i) {
         if (!is_own(moves_[i].from) || parcels_[i]) continue;
@@ -245,7 +245,7 @@ void GroupMover::unpack(std::uint32_t w) {
 
 void GroupMover::note() {
     const GvtRounds::Clock::time_point now = GvtRounds::Clock::now();
-    if (map_) take_up_();
+    if (map_) watch_groups_();
     map_.reset();
     rank_.measure_loads_anew(now);
     note_price();

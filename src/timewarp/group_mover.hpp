@@ -23,11 +23,11 @@ namespace nw {
 
 class GroupMover {
   public:
-    // `workers`: of this rank. `barrier`: of all these workers. `let_go`: called before groups
-    // move; from then on no other thread may access groups, and LPs' constructors may run.
-    // `take_up`: ends this.
+    // `workers`: of this rank. `barrier`: of all these workers. `release_groups`: called before
+    // groups move; from then on no other thread may access groups, and LPs' constructors may run.
+    // `watch_groups`: ends this.
     GroupMover(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier,
-               std::function<void()> let_go, std::function<void()> take_up);
+               std::function<void()> release_groups, std::function<void()> watch_groups);
 
     // Thread: each worker. Requires: all workers are paused(), and worker 0 holds the network. If
     // anything fails, the rank has failed.
@@ -39,7 +39,7 @@ class GroupMover {
     std::vector<RankLoads> share_loads();
     void compare_addresses();
     void pack(std::uint32_t worker);
-    void strike_what_stays();
+    void remove_staying_groups();
     void pass_on();
     void unpack(std::uint32_t worker);
     void note();
@@ -51,8 +51,8 @@ class GroupMover {
     Rank& rank_;
     const Workers& workers_;
     std::barrier<>& barrier_;
-    const std::function<void()> let_go_;
-    const std::function<void()> take_up_;
+    const std::function<void()> release_groups_;
+    const std::function<void()> watch_groups_;
     const std::vector<LoadedModule> modules_ = loaded_modules();
     std::optional<bool> addresses_agree_;  // program and libraries, on all ranks
     std::uint32_t pauses_ = 0;

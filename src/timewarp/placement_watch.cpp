@@ -125,7 +125,7 @@ void PlacementWatch::begin(const std::vector<GroupMemory*>& groups, WorkerSeats&
     mail_then_ = seats.mail_bytes();
     committed_then_ = progress_.committed_events.load(std::memory_order_relaxed);
     cpu_seconds_then_ = process_cpu_seconds();
-    take_up(groups);
+    watch_groups(groups);
     start_ = Clock::now();
     requests_answered_ = progress_.placement_requests.load(std::memory_order_relaxed);
     {
@@ -136,13 +136,13 @@ void PlacementWatch::begin(const std::vector<GroupMemory*>& groups, WorkerSeats&
     progress_.placement_watched.store(thread_.joinable(), std::memory_order_relaxed);
 }
 
-void PlacementWatch::let_go() {
+void PlacementWatch::release_groups() {
     daemon_.serve({});
     const std::lock_guard lock(groups_mutex_);
     groups_.clear();
 }
 
-void PlacementWatch::take_up(const std::vector<GroupMemory*>& groups) {
+void PlacementWatch::watch_groups(const std::vector<GroupMemory*>& groups) {
     daemon_.serve(groups);
     const std::lock_guard lock(groups_mutex_);
     groups_.assign(groups.begin(), groups.end());

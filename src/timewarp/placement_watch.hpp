@@ -53,10 +53,10 @@ class PlacementWatch {
     bool wants_misses() const noexcept { return thread_.joinable() && policy_->wants_misses(); }
     // Requires: the groups outlive finish(), and so do the seats.
     void begin(const std::vector<GroupMemory*>& groups, WorkerSeats& seats);
-    // Groups are added and removed: no group is accessed between let_go() and take_up(). Thread:
-    // one worker, while no worker executes.
-    void let_go();
-    void take_up(const std::vector<GroupMemory*>& groups);
+    // Groups are added and removed: no group is accessed between release_groups() and
+    // watch_groups(). Thread: one worker, while no worker executes.
+    void release_groups();
+    void watch_groups(const std::vector<GroupMemory*>& groups);
     // Ends all threads, and adds the last sample to the history.
     void last_look();
 

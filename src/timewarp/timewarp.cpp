@@ -18,8 +18,8 @@
 #include "engine/engines.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/run_saver.hpp"
+#include "engine/run_turns.hpp"
 #include "engine/setup_pump.hpp"
-#include "engine/take_turns.hpp"
 #include "engine/worker_start.hpp"
 #include "engine/worker_threads.hpp"
 #include "numa/region/shared_arena.hpp"
@@ -36,7 +36,7 @@ namespace nw {
 namespace {
 
 void turn_until_still(Rank& rank, Worker& worker, bool share_cpus) {
-    take_turns(
+    run_turns(
         worker, [&] { return worker.finished() || worker.paused() || rank.failed(); },
         [&] { return share_cpus || rank.seats().crowded(); });
 }
@@ -157,7 +157,8 @@ class TimeWarpRun final : private SavedRank {
           tracks_(run, tracks_of(workers_, rank, net_thread_.trace())),
           saver_(run, *this, saved_workers(workers_), barrier_),
           mover_(
-              run, rank, workers_, barrier_, [this] { let_go(); }, [this] { take_up(); }),
+              run, rank, workers_, barrier_, [this] { release_groups(); },
+              [this] { watch_groups(); }),
           watch_(run.plan, watched(workers_), run.progress, run.stop_signal) {}
 
     void run() {
@@ -171,7 +172,7 @@ class TimeWarpRun final : private SavedRank {
             return;
         }
         placement_.finish(run_.result.numa, run_.result.notices);
-        say_how_it_ended();
+        report_end();
         run_.output.finish();
         start_worker(run_.model);  // for on_end() and destructors in this thread
         if (run_.result.reason != EndReason::interrupted) {
@@ -255,13 +256,13 @@ class TimeWarpRun final : private SavedRank {
 
     // Groups are about to be added and removed. LPs' constructors may write to memory that setup()
     // allocated, as at the start.
-    void let_go() {
-        placement_.let_go();
+    void release_groups() {
+        placement_.release_groups();
         shared_.end();
     }
-    void take_up() {
+    void watch_groups() {
         if (run_.plan.config.protect_shared) shared_.begin();
-        placement_.take_up(memory_of_groups(rank_));
+        placement_.watch_groups(memory_of_groups(rank_));
     }
 
     // Thread: the pump.
@@ -405,7 +406,7 @@ class TimeWarpRun final : private SavedRank {
 
     // --- Thread: the main thread, after the worker threads have ended ---
 
-    void say_how_it_ended() {
+    void report_end() {
         RunResult& result = run_.result;
         result.reason = workers_[0]->end_reason();
         // If the run was saved, RunSaver has set the signal.

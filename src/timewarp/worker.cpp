@@ -38,7 +38,7 @@ Worker::Worker(Rank& rank, WorkerId id)
       safe_entry_bytes_(std::make_unique<std::byte[]>(core_.stride)),
       until_timed_(rank.rebinding().on() || core_.plan.kinds.counts_events() ? events_between_timed
                                                                              : 0),
-      memory_look_(std::make_unique<MemoryLook>()) {}
+      memory_sampler_(std::make_unique<MemorySampler>()) {}
 
 Worker::~Worker() = default;
 
@@ -105,7 +105,7 @@ void Worker::on_gvt() {
     NW_CHECK(result.gvt >= core_.gvt);
     core_.gvt = result.gvt;
     core_.irrevocable_before = result.bound();
-    run_what_is_certain(result.sums);
+    run_irrevocable_deferred(result.sums);
     if (core_.self.worker == 0) report_progress(result);
     switch (standstill_.phase()) {
         case Standstill::Phase::running:
@@ -222,7 +222,7 @@ void Worker::cut() {
     slot = {};
     const PendingEntry* top = pending_.top();
     core_.epochs.cut(top != nullptr ? top->bound() : EventBound(), slot);
-    slot.put_aside = first_put_aside();
+    slot.deferred = first_deferred();
     slot.lead = core_.lead.time;
     slot.executed = core_.counters[Counter::executed_events] - rolled_back_by_pauses_;
     slot.rolled_back = core_.counters[Counter::rolled_back_events] - rolled_back_by_pauses_;
@@ -256,7 +256,7 @@ void Worker::cut() {
 bool Worker::commit() {
     const bool committed = committer_.step(memory_relief_->is_low());
     meter_mark<MeterMark::commits>(core_.counters[Counter::committed_events], 0);
-    if (committed && committer_.is_done() && memory_look_->is_due(core_.now)) look_at_memory();
+    if (committed && committer_.is_done() && memory_sampler_->is_due(core_.now)) sample_memory();
     trace_turn_.mark(TraceKind::commit, committed ? 1 : 0);
     return committed;
 }
@@ -271,7 +271,7 @@ void Worker::relieve_memory() {
 
 void Worker::hand_over() {
     const std::vector<std::uint32_t> new_workers = handovers_->new_workers();
-    give_back_put_aside(new_workers);
+    give_back_deferred(new_workers);
     ahead_->forget();
     handovers_->hand_over(new_workers);
 }

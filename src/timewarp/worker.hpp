@@ -52,7 +52,7 @@ class LookAhead;
 class Relocation;
 class ShortEvents;
 class MemoryBudget;
-class MemoryLook;
+class MemorySampler;
 class MemoryRelief;
 class PendingChains;
 struct LoadedModule;
@@ -199,9 +199,9 @@ class alignas(64) Worker final : private detail::EventSink,
     EventRecord& on_record(Group& group, EventRecord& event);
     void release_short(LpRecord& lp);
     void release_short_by_call(LpRecord& lp);
-    void execute_for_good(Group& group, LpRecord& lp, EventRecord& event);
+    void execute_irrevocable(Group& group, LpRecord& lp, EventRecord& event);
     void begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
-    bool is_running_for_good() const noexcept { return core_.running.entry == &safe_entry(); }
+    bool is_running_irrevocable() const noexcept { return core_.running.entry == &safe_entry(); }
     HistoryEntry& safe_entry() const noexcept {
         return *reinterpret_cast<HistoryEntry*>(safe_entry_bytes_.get());
     }
@@ -218,7 +218,7 @@ class alignas(64) Worker final : private detail::EventSink,
     void hand_over();
 
     // --- building, starting, ending LPs (worker_lps.cpp) ---
-    void look_at_memory() noexcept;
+    void sample_memory() noexcept;
     void count_saved_states(Counters& counters) const noexcept;
     Group& build_group(std::uint32_t g, MemoryBudget* budget);
     Group& settle_in(Group& group);
@@ -260,13 +260,13 @@ class alignas(64) Worker final : private detail::EventSink,
     // --- interruption of handlers that run long (worker_interruption.cpp) ---
     RunningHandler running_handler() const noexcept override;
     bool is_chosen_for_interruption(const EventRecord& event) const noexcept;
-    void put_aside_running();
-    void forget_put_aside(EventRecord& event) noexcept;
-    EventBound first_put_aside() const noexcept;
+    void defer_running();
+    void forget_deferred(EventRecord& event) noexcept;
+    EventBound first_deferred() const noexcept;
     template <class Condition>
-    void take_back_put_aside(Condition&& is_meant);
-    void run_what_is_certain(const Contribution& sums);
-    void give_back_put_aside(const std::vector<std::uint32_t>& new_workers);
+    void take_back_deferred(Condition&& is_meant);
+    void run_irrevocable_deferred(const Contribution& sums);
+    void give_back_deferred(const std::vector<std::uint32_t>& new_workers);
 
     // --- a pause (worker_saving.cpp) ---
     void begin_pause(const GvtResult& result);
@@ -306,7 +306,7 @@ class alignas(64) Worker final : private detail::EventSink,
     std::size_t guess_;                    // of LookAhead, for the event that is being executed
     MailBuffer staged_;                    // what the running handler has sent to other workers
     std::vector<EventRecord*> to_cancel_;  // executed events whose LPs must be rolled back
-    std::vector<EventRecord*> put_aside_;  // deferred: in histories, as failed events
+    std::vector<EventRecord*> deferred_;   // in histories, as failed events
     bool may_interrupt_;                   // not alone, and no LP uses reverse computation
     bool draws_interruptions_;             // --check-interrupt
     bool draws_rollbacks_;                 // --check-rollback
@@ -328,7 +328,7 @@ class alignas(64) Worker final : private detail::EventSink,
     bool is_expecting_ = false;                // the network may deliver more in the next turn
     double asleep_seconds_ = 0;
     TraceTurn trace_turn_{core_.trace};
-    std::unique_ptr<MemoryLook> memory_look_;
+    std::unique_ptr<MemorySampler> memory_sampler_;
     std::uint32_t walked_at_round_ = 0;  // at the last validate() of the paranoid preset
 };
 

@@ -176,8 +176,8 @@ void Worker::end_short_events(bool is_failed) noexcept {
     return !entry.has_record() && lp.history.empty() && core_.keeper.is_at_start(lp);
 }
 
-// As execute_for_good() for a short event, in a run without the features that is_plain_ excludes.
-// The LP's last key stays as it is: no event can precede an irrevocable event.
+// As execute_irrevocable() for a short event, in a run without the features that is_plain_
+// excludes. The LP's last key stays as it is: no event can precede an irrevocable event.
 [[gnu::always_inline]] inline void Worker::execute_short(Group& group, LpRecord& lp,
                                                          EventRecord& event, std::size_t guess,
                                                          Context& context) {
@@ -248,7 +248,7 @@ void Worker::end_short_events(bool is_failed) noexcept {
     if (event.bound() < core_.safe_before && has_no_past(group, lp) &&
         core_.keeper.is_at_start(lp) &&
         !(draws_interruptions_ && is_chosen_for_interruption(event)))
-        execute_for_good(group, lp, event);
+        execute_irrevocable(group, lp, event);
     else
         execute(group, lp, on_record(group, event));
 }
@@ -271,8 +271,8 @@ void Worker::end_short_events(bool is_failed) noexcept {
     return lp.committed == lp.history.tail();
 }
 
-[[gnu::always_inline]] inline void Worker::execute_for_good(Group& group, LpRecord& lp,
-                                                            EventRecord& event) {
+[[gnu::always_inline]] inline void Worker::execute_irrevocable(Group& group, LpRecord& lp,
+                                                               EventRecord& event) {
     core_.drop_past(group, lp);
     HistoryEntry& entry = safe_entry();
     begin_execution(lp, event, entry);
@@ -290,7 +290,7 @@ void Worker::end_short_events(bool is_failed) noexcept {
     if (!short_->is_record(event)) group.heap.free(&event, event.bytes());
 }
 
-// Not inlined, so that execute_for_good() stays small enough to be inlined.
+// Not inlined, so that execute_irrevocable() stays small enough to be inlined.
 [[gnu::noinline]] void Worker::call_on_commit() {
     core_.running.hook = "on_commit()";
     if (!call_guarded(core_.guard, nullptr, core_.failure,
@@ -337,7 +337,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
     }
     core_.running = {&group, &lp, &event, &entry};
     if (draws_interruptions_ && is_chosen_for_interruption(event)) [[unlikely]] {
-        put_aside_running();
+        defer_running();
         return;
     }
     if (core_.keeper.wants_event_cost(lp)) [[unlikely]] {
@@ -354,9 +354,9 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
                                                         HistoryEntry& entry) {
     // Only the sends of an irrevocable event may be short: other sends are canceled through their
     // records.
-    const bool is_for_good = is_running_for_good();
+    const bool is_irrevocable = is_running_irrevocable();
     short_->send_for(lp.sequence);
-    Context context = is_for_good
+    Context context = is_irrevocable
                           ? make_context(event.time, lp.id, lp.random_counter, short_->buffer())
                           : make_context(event.time, lp.id, lp.random_counter);
     ahead_->give_block(guess_, lp.id, lp.random_counter, context.random());
@@ -374,7 +374,7 @@ void Worker::execute(Group& group, LpRecord& lp, EventRecord& event) {
     lp.random_counter = context.random().counter();
     if (core_.keeper.method(lp) == Rollback::reverse)
         std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
-    if (is_for_good) release_short_by_call(lp);
+    if (is_irrevocable) release_short_by_call(lp);
     release_sent(entry.sent, pending_);
     if (!staged_.empty()) publish_staged();
 }
@@ -399,7 +399,7 @@ void Worker::leave_crashed() {
     const std::string what = leave_crashed_handler(core_.guard);
     drop_tried_image(*core_.running.group);
     if (core_.guard.was_interrupted())
-        put_aside_running();
+        defer_running();
     else
         fail_running(what);
 }
@@ -439,7 +439,7 @@ void Worker::fail_running(std::string what) {
         free_side_effects(entry, core_.running.group->heap);
         entry = {entry.event, nullptr, nullptr, 0, 0};
     }
-    if (is_running_for_good()) keep_running();
+    if (is_running_irrevocable()) keep_running();
     core_.running.event->failed = true;
     core_.running.lp->failed = true;
     ++core_.counters[Counter::failed_speculations];

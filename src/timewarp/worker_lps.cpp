@@ -134,7 +134,7 @@ void Worker::continue_from(PausedRun& paused) {
 // --- After ---------------------------------------------------------------------------------------
 
 void Worker::finalize() {
-    look_at_memory();
+    sample_memory();
     for (Group* group : core_.groups) {
         core_.counters[Counter::mail_spilled_bytes] += group->memory.mail().spilled_bytes();
         for (std::uint32_t i = 0; i < group->count; ++i) {
@@ -177,12 +177,12 @@ void Worker::destroy_lps(const std::atomic<int>& stop_signal) {
 
 LpRecord& Worker::lp(std::uint32_t id) const noexcept { return core_.lp(id); }
 
-void Worker::look_at_memory() noexcept {
-    memory_look_->look(core_.now, core_.groups, core_.keeper.bytes(),
-                       core_.rank.rings_to(core_.self.worker).size_bytes());
+void Worker::sample_memory() noexcept {
+    memory_sampler_->look(core_.now, core_.groups, core_.keeper.bytes(),
+                          core_.rank.rings_to(core_.self.worker).size_bytes());
 }
 
-const MemoryKinds& Worker::memory_kinds() const noexcept { return memory_look_->largest(); }
+const MemoryKinds& Worker::memory_kinds() const noexcept { return memory_sampler_->largest(); }
 
 void Worker::add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const {
     for (const Group* group : core_.groups)

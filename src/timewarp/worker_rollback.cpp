@@ -116,8 +116,8 @@ History::Ordinal Worker::roll_back(Group& group, LpRecord& lp, const History::Or
         EventRecord& event = *core_.entry_at(lp, --p).event;
         if (core_.counts_events()) ++core_.figures_of(lp, event.type).rolled_back;
         lp.history.drop_last();
-        if (event.put_aside) [[unlikely]]
-            forget_put_aside(event);
+        if (event.deferred) [[unlikely]]
+            forget_deferred(event);
         event.failed = false;
         event.lets_end = false;
         if (event.status == EventStatus::cancelled) {

@@ -31,7 +31,7 @@ void Worker::schedule(Context& context, LpId target, detail::ScheduledTime when,
             return core_.rank.owner(g) == core_.self ? core_.rank.group(g) : nullptr;
         },
         [&](const EventHeader& header) {
-            const bool is_irrevocable = is_running_for_good();
+            const bool is_irrevocable = is_running_irrevocable();
             staged_.append(WireEvent{header, 0, WireKind::event, is_irrevocable, {}},
                            payload.data());
             if (!is_irrevocable) add_anti_message(entry, header, core_.running.group->heap);

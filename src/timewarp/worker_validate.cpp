@@ -88,18 +88,18 @@ void Worker::validate_uncommitted() const {
             marked += group->lps[i].has_uncommitted ? 1 : 0;
     NW_CHECK(marked == listed.size());
     std::uint64_t events = 0;
-    std::size_t put_aside = 0;
+    std::size_t deferred = 0;
     for (const LpRecord* lp : listed) {
         NW_CHECK(lp->has_uncommitted);
         NW_CHECK(core_.rank.owner(core_.plan.partition.position(lp->id).group) == core_.self);
         events += lp->history.tail() - lp->committed;
         for (History::Ordinal p = lp->committed; p != lp->history.tail(); ++p)
-            put_aside += lp->history.at(p, core_.stride).event->put_aside ? 1 : 0;
+            deferred += lp->history.at(p, core_.stride).event->deferred ? 1 : 0;
     }
     NW_CHECK(events == events_uncommitted());
-    NW_CHECK(put_aside == put_aside_.size());
-    NW_CHECK(!has_twins(sorted(put_aside_)));
-    for (const EventRecord* event : put_aside_) NW_CHECK(event->put_aside && event->failed);
+    NW_CHECK(deferred == deferred_.size());
+    NW_CHECK(!has_twins(sorted(deferred_)));
+    for (const EventRecord* event : deferred_) NW_CHECK(event->deferred && event->failed);
 }
 
 std::uint64_t Worker::validate_groups() const {
@@ -144,7 +144,7 @@ void Worker::validate_pending() const {
             NW_CHECK(event.status == EventStatus::pending ||
                      event.status == EventStatus::cancelled);
             NW_CHECK(!event.failed);
-            NW_CHECK(!event.put_aside);
+            NW_CHECK(!event.deferred);
             NW_CHECK(event.payload_bytes <= core_.plan.rules.payload_bytes_max);
         } else {
             NW_CHECK(header_of(entry).payload_bytes <= core_.plan.rules.payload_bytes_max);

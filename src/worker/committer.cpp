@@ -37,7 +37,7 @@ void Committer::go_on(const EventKey& bound) {
     begin(bound);
 }
 
-bool Committer::step(bool keeps_nothing) {
+bool Committer::step(bool drops_past) {
     if (is_done_) return false;
     if (core_.plan.kinds.has_commit()) {
         if (sigsetjmp(core_.guard.env(), 0) != 0) {
@@ -46,7 +46,7 @@ bool Committer::step(bool keeps_nothing) {
             return true;
         }
     }
-    commit_batch(keeps_nothing);
+    commit_batch(drops_past);
     if (!committing_.empty()) return true;
     is_done_ = true;
     core_.rank.output().hand_over(core_.self.worker, rows_, bound_.time);
@@ -58,14 +58,14 @@ void Committer::end_before_failure() {
     if (before(failed_at, bound_)) bound_ = failed_at;
 }
 
-void Committer::commit_batch(bool keeps_nothing) {
+void Committer::commit_batch(bool drops_past) {
     if (core_.rank.model_failed()) [[unlikely]]
         end_before_failure();
     for (std::size_t n = 0; n < lps_per_turn && !committing_.empty(); ++n) {
         LpRecord& lp = *committing_.back();
         committing_.pop_back();
         prefetch_next();
-        commit(core_.group_of(lp), lp, keeps_nothing);
+        commit(core_.group_of(lp), lp, drops_past);
         if (lp.committed == lp.history.tail()) {
             lp.has_uncommitted = false;
         } else {
@@ -135,7 +135,7 @@ void Committer::commit_now(Group& group, LpRecord& lp) {
         commit(group, lp, false);
 }
 
-void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {
+void Committer::commit(Group& group, LpRecord& lp, bool drops_past) {
     const History::Ordinal first = lp.committed;
     while (lp.committed != lp.history.tail()) {
         HistoryEntry& entry = core_.entry_at(lp, lp.committed);
@@ -144,7 +144,7 @@ void Committer::commit(Group& group, LpRecord& lp, bool keeps_nothing) {
         ++lp.committed;
     }
     group.load.commit(lp.committed - first);
-    if (keeps_nothing && lp.committed == lp.history.tail()) [[unlikely]]
+    if (drops_past && lp.committed == lp.history.tail()) [[unlikely]]
         core_.forget(group, lp);
     else if (core_.keeper.worth_trimming(lp))
         core_.collect_fossils_before(group, lp, core_.keeper.trim(lp, lp.committed, group.heap));

@@ -29,8 +29,8 @@ class Standstill {
     // Begins with the last learned round. Requires: running, or pausing if the run ends during a
     // pause.
     void begin_end() noexcept { begin(Phase::draining); }
-    // The purposes of a pause; it may have several. After a pause to leave, another engine continues
-    // the run.
+    // The purposes of a pause; it may have several. After a pause to leave, another engine
+    // continues the run.
     struct Purpose {
         bool save = false;
         bool move = false;

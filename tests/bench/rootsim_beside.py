@@ -82,7 +82,7 @@ def main():
             parser.error(f"{program}: must be one of {', '.join(NAMES)}")
     ours, theirs = given.ours.resolve(), given.theirs.resolve()
     rows, facts = [], {}
-    print("| model | ROOT-Sim, s (of all cores) | our door | ROOT-Sim / ours |\n| --- | --- | --- | --- |")
+    print("| model | ROOT-Sim, s (of all cores) | our interface | ROOT-Sim / ours |\n| --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="numawarp-") as work:
         # The master seed of classic ROOT-Sim, which is 1 here.
         (Path(work) / ".rootsim").mkdir()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the cost of the interface for ROOT-Sim's models (here called door): PHOLD with this
+"""Measures the cost of the interface for ROOT-Sim's models: PHOLD with this
 interface (rootsim_phold.c), in comparison with the same model written for numawarp
 (rootsim_twin.cpp), which must have the same digest, and with our own PHOLD, which draws from
 another generator.
@@ -77,9 +77,9 @@ def times(programs, folder, rounds, options):
     return taken
 
 
-def demand_one_digest(door, native):
-    if door != native:
-        sys.exit(f"two models: digests {door} and {native}")
+def demand_one_digest(interface, native):
+    if interface != native:
+        sys.exit(f"two models: digests {interface} and {native}")
 
 
 def main():
@@ -89,20 +89,20 @@ def main():
         sys.exit(__doc__)
     programs = Path(programs).resolve()
     unit = "instructions" if what == "instructions" else "ns"
-    print(f"| engine | door, {unit} an event | native | ratio | our PHOLD |\n| --- | --- | --- | --- | --- |")
+    print(f"| engine | interface, {unit} an event | native | ratio | our PHOLD |\n| --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         for name in COUNTED if what == "instructions" else ENGINES:
             options = ENGINES[name]
             if what == "instructions":
-                (door, door_digest), (native, digest), (ours, _) = (
+                (interface, interface_digest), (native, digest), (ours, _) = (
                     instructions(programs, Path(folder), model, options) for model in MODELS)
-                demand_one_digest(door_digest, digest)
-                ratio = door / native
+                demand_one_digest(interface_digest, digest)
+                ratio = interface / native
             else:
                 rounds = times(programs, Path(folder), int(words[1]) if len(words) > 1 else 5, options)
-                door, native, ours = (statistics.median(column) for column in zip(*rounds))
+                interface, native, ours = (statistics.median(column) for column in zip(*rounds))
                 ratio = statistics.median(row[0] / row[1] for row in rounds)
-            print(f"| {name} | {door:.0f} | {native:.0f} | {ratio:.3f} | {ours:.0f} |", flush=True)
+            print(f"| {name} | {interface:.0f} | {native:.0f} | {ratio:.3f} | {ours:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-/* PHOLD in ROSS's style, for ross_door.py. ross_phold_native.cpp is the same model for our own
+/* PHOLD in ROSS's style, for ross_overhead.py. ross_phold_native.cpp is the same model for our own
  * interface. */
 #include <ross.h>
 

@@ -208,8 +208,8 @@ class Struck:
             return {128 + signal.SIGKILL, -signal.SIGKILL}
         # The signal's own code is allowed: it may have arrived before the ranks handled it.
         # mpirun's code 1 is allowed if it was not ready for the signal itself.
-        legal = {0, 128 + number[name], -number[name]}
-        return legal | {1} if self.by_mpirun and pids == [self.launch.process.pid] else legal
+        allowed = {0, 128 + number[name], -number[name]}
+        return allowed | {1} if self.by_mpirun and pids == [self.launch.process.pid] else allowed
 
     def resume(self, moment, blow):
         """Starts the run and strikes it. Returns whether the run is over."""
@@ -221,11 +221,11 @@ class Struck:
                           else 0.03 if retried  # so that a checkpoint exists before the run is over
                           else self.dice.choice([0.3, 1] if is_to_end else [0.05, 0.3]) if blow else 600)
         with self.start(period_seconds, is_to_end, retried) as launch:
-            legal = {0}
+            allowed = {0}
             if blow:
                 pids = self.wait(moment)
                 struck = launch.process.poll() is None and pids != [launch.process.pid]
-                legal = self.strike(blow.removesuffix(", retried"), pids)
+                allowed = self.strike(blow.removesuffix(", retried"), pids)
                 met["blows"] += 1
             ended = launch.wait(SECONDS_MAX)
             # Killed processes keep their locks until they have ended.
@@ -233,7 +233,7 @@ class Struck:
             while launch.pids() and time.monotonic() < deadline:
                 time.sleep(0.01)
         is_over = self.stats.exists() and result(self.stats)["end_reason"] != "interrupted"
-        well = ended.exit_code in (legal | {0} if is_over else legal)
+        well = ended.exit_code in (allowed | {0} if is_over else allowed)
         if ended.exit_code == 0 and not is_over:
             well &= restart_hint(ended.stderr) is not None
         name = f"{self.ranks} ranks from {self.from_gvt:.6g}: {blow or 'nothing'} {moment or ''}"

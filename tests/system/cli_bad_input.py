@@ -74,7 +74,7 @@ for number in ["4294967296", "-1", "1.5", "1e6"]:
     refused(2, ["--lps", "from 1 to 4294967295"], "phold", "--lps", number)
 for size in ["0", "-8G", "8GB", "8 G", "G", "1e30", "inf", "nan", "0x1G", "1023K"]:
     refused(2, [f"--memory-cap {size}", "at least 1048576"], "phold", "--memory-cap", size)
-for option, value, legal in [
+for option, value, allowed in [
         ("--gvt-interval", "0", "above 0, up to 60000"), ("--gvt-interval", "60001", "60000"),
         ("--state-saving-interval", "0", "or auto"), ("--state-saving-interval", "off", "or auto"),
         ("--lps-per-group", "0", "or auto"), ("--lps-per-group", "16777217", "16777216"),
@@ -85,7 +85,7 @@ for option, value, legal in [
         ("--output-format", "parquet", "csv, hdf5 or both"), ("--progress", "maybe", "auto, on or off"),
         ("--checkpoint-period", "0", "above 0"), ("--rollback", "none", "snapshot, copy or reverse"),
         ("--engine", "TimeWarp", "sequential, conservative, timewarp or auto")]:
-    refused(2, [f"{option} {value}", legal], "phold", option, value)
+    refused(2, [f"{option} {value}", allowed], "phold", option, value)
 
 # Words that are not options.
 for stray in ["", "-", "--", "---", "on", "=", "-5", b"\xff\xfe", "\n", "@file", "x" * 100_000]:

@@ -135,13 +135,13 @@ def check_program_of_long_run():
 
 def check_bad_values():
     nothing = programs.work / "nothing"
-    for arguments, legal in [
+    for arguments, allowed in [
             ([], NAMES), (["cluster"], NAMES), (["./none.sbatch"], NAMES),
             (["node", "fold"], ["phold", "traffic"]), (["node", "--nodes", "4", "phold"], ["--nodes=4"]),
             (["node", "build/none"], ["build/none"])]:
         done = jobs_run(*arguments, path=nothing)
         programs.expect(done.returncode == 2 and len(done.stderr.splitlines()) == 1
-                        and not done.stdout and all(word in done.stderr for word in legal),
+                        and not done.stdout and all(word in done.stderr for word in allowed),
                         f"slurm {' '.join(arguments)}: exit code {done.returncode}: "
                         f"{done.stderr.strip()}")
     for words in (["--print"], ["--ranks", "2"]):

@@ -68,7 +68,8 @@ concept HasNoPointers = !__is_literal_type(E) || PaddingCanBeFound<E> || require
 template <class E>
 constexpr std::size_t event_bytes = std::is_empty_v<E> ? 0 : sizeof(E);
 
-[[noreturn, gnu::cold]] void refuse_event(const Event& event, std::span<const EventTypeInfo> legal);
+[[noreturn, gnu::cold]] void refuse_event(const Event& event,
+                                          std::span<const EventTypeInfo> allowed);
 
 }  // namespace detail
 

@@ -43,13 +43,13 @@ class Options {
     virtual ~Options() = default;
     // A real number: `--name 2.5`.
     virtual void add(const std::string& name, double& value, const std::string& help,
-                     Range legal = {}) = 0;
+                     Range allowed = {}) = 0;
     // A whole number from 0 to 2^32-1, or within narrower bounds.
     virtual void add(const std::string& name, std::uint32_t& value, const std::string& help,
-                     Range legal = {}) = 0;
+                     Range allowed = {}) = 0;
     // A whole number from 0 to 2^64-1, or within narrower bounds.
     virtual void add(const std::string& name, std::uint64_t& value, const std::string& help,
-                     Range legal = {}) = 0;
+                     Range allowed = {}) = 0;
     // Any text, such as the name of a file.
     virtual void add(const std::string& name, std::string& value, const std::string& help) = 0;
     // A switch: `--name` sets it to true, `--name off` to false.

@@ -28,14 +28,14 @@ class Case {
         if (!value.is_object()) fail("", "an object");
     }
 
-    [[noreturn]] void fail(std::string_view name, std::string_view legal) const {
+    [[noreturn]] void fail(std::string_view name, std::string_view allowed) const {
         throw SetupError(
-            fmt::format("{}{}{}: allowed: {}", where_, name.empty() ? "" : ".", name, legal));
+            fmt::format("{}{}{}: allowed: {}", where_, name.empty() ? "" : ".", name, allowed));
     }
 
-    const json& at(const char* name, std::string_view legal) const {
+    const json& at(const char* name, std::string_view allowed) const {
         const auto found = value_.find(name);
-        if (found == value_.end()) fail(name, legal);
+        if (found == value_.end()) fail(name, allowed);
         return *found;
     }
     double number(const char* name, double most) const {

@@ -260,7 +260,7 @@ TEST_CASE("command line: --pagemigd accepts threads and period or a word") {
     CHECK(program.table.find("pagemigd")->value() == "auto");
     for (const char* wrong : {"", "2", "@", "2@", "@5", "0@5", "65@5", "-1@5", "2@0", "2@-1",
                               "2@nan", "2@inf", "2@1e9", "1.5@5", "2@5@6", "2 @5", "on"})
-        CHECK_THROWS_AS(program.table.find("pagemigd")->set(wrong), nw::IllegalValue);
+        CHECK_THROWS_AS(program.table.find("pagemigd")->set(wrong), nw::InvalidValue);
     CHECK(pagemigd.automatic);
 }
 
@@ -284,8 +284,8 @@ TEST_CASE("command line: --help and --version have priority over all other argum
         CHECK(help.find(heading) != std::string::npos);
     for (const nw::OptionSpec& spec : program.table.specs())
         CHECK(help.find("--" + spec.name) != std::string::npos);
-    for (const char* legal : {"(from 0 to 1)", "(above 0 and below 300)", "(from 1 up)"})
-        CHECK(help.find(legal) != std::string::npos);
+    for (const char* allowed : {"(from 0 to 1)", "(above 0 and below 300)", "(from 1 up)"})
+        CHECK(help.find(allowed) != std::string::npos);
     CHECK(nw::version_text(program.model).substr(0, 14) == "toy (numawarp ");
 }
 

@@ -46,7 +46,7 @@ void note_never_awaited() noexcept;
 
 // Throws a ModelError with the line of the model.
 [[noreturn, gnu::cold]] void refuse_wait(const SourceLocation& where, VirtualTime now,
-                                         const char* what, double time, const char* legal);
+                                         const char* what, double time, const char* allowed);
 
 struct PendingInterrupt {
     Interrupt interrupt;

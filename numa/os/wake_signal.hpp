@@ -1,5 +1,5 @@
 // An event on which one thread waits and which any thread signals, also a thread of another
-// process: a Bell may be in memory that processes share.
+// process: a WakeSignal may be in memory that processes share.
 //
 // No signal is lost. The waiting thread stores that it is asleep, then checks once more for work.
 // The signaling thread publishes its work, then checks whether the other thread is asleep. These
@@ -13,9 +13,9 @@
 
 namespace nw {
 
-class Bell {
+class WakeSignal {
   public:
-    // Sleeps until ring(), at most for `longest`. Returns at once if has_work() returns true.
+    // Sleeps until raise(), at most for `longest`. Returns at once if has_work() returns true.
     // has_work() is called after other threads can see that this thread is asleep. Returns false if
     // only the time has elapsed.
     template <class HasWork>
@@ -29,7 +29,7 @@ class Bell {
 
     // Wakes the sleeping thread, if there is one. Thread: any. Requires: the caller has published
     // its work.
-    void ring() noexcept {
+    void raise() noexcept {
         if (is_asleep() && asleep_.exchange(0) != 0) wake();
     }
 

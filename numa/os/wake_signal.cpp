@@ -1,4 +1,4 @@
-#include "numa/os/bell.hpp"
+#include "numa/os/wake_signal.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -18,7 +18,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
-bool Bell::wait(std::chrono::nanoseconds longest) noexcept {
+bool WakeSignal::wait(std::chrono::nanoseconds longest) noexcept {
     using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, like the clock of the futex
     const auto end = Clock::now() + longest;
     const auto since = end.time_since_epoch();
@@ -31,6 +31,6 @@ bool Bell::wait(std::chrono::nanoseconds longest) noexcept {
     return true;
 }
 
-void Bell::wake() noexcept { futex(asleep_, FUTEX_WAKE, INT_MAX, nullptr); }
+void WakeSignal::wake() noexcept { futex(asleep_, FUTEX_WAKE, INT_MAX, nullptr); }
 
 }  // namespace nw

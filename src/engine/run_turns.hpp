@@ -54,7 +54,7 @@ inline constexpr std::uint32_t yields_before_sleep = 100;
 // Thread: the worker's. worker.turn() returns whether it did any work. worker.sleep() is called
 // after turns without work, if worker.may_sleep().
 template <class Worker, class IsOver, class SharesCpu>
-void take_turns(Worker& worker, IsOver&& is_over, SharesCpu&& shares_cpu) {
+void run_turns(Worker& worker, IsOver&& is_over, SharesCpu&& shares_cpu) {
     YieldedCore core;
     std::uint32_t idle_turns = 0;
     while (!is_over()) {

@@ -1,6 +1,6 @@
-// A thread that sleeps on a bell is woken, also by another process.
+// A thread that sleeps on a wake signal is woken, also by another process.
 // tests/unit/gvt/test_sleepers.cpp tests threads of one process.
-#include "numa/os/bell.hpp"
+#include "numa/os/wake_signal.hpp"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -17,7 +17,7 @@ namespace nw {
 namespace {
 
 struct Table {
-    Bell bells[2];
+    WakeSignal wake_signals[2];
     std::atomic<std::uint32_t> ball{0};
 };
 
@@ -26,14 +26,14 @@ bool play(Table& table, std::uint32_t self, std::uint32_t throws) {
     for (std::uint32_t mine = self; mine < throws; mine += 2) {
         const auto is_mine = [&] { return table.ball.load() == mine; };
         while (!is_mine())
-            if (!table.bells[self].sleep(std::chrono::seconds(20), is_mine)) return false;
+            if (!table.wake_signals[self].sleep(std::chrono::seconds(20), is_mine)) return false;
         table.ball.store(mine + 1);
-        table.bells[1 - self].ring();
+        table.wake_signals[1 - self].raise();
     }
     return true;
 }
 
-TEST_CASE("Bell: two processes wake each other and no wake-up is lost") {
+TEST_CASE("WakeSignal: two processes wake each other and no wake-up is lost") {
     void* const memory =
         mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(memory != MAP_FAILED);
@@ -50,15 +50,15 @@ TEST_CASE("Bell: two processes wake each other and no wake-up is lost") {
     munmap(memory, sizeof(Table));
 }
 
-TEST_CASE("Bell: a thread with work does not sleep and a sleeping thread wakes up in time") {
-    Bell bell;
-    CHECK(bell.sleep(std::chrono::hours(1), [] { return true; }));
-    bell.ring();
-    CHECK_FALSE(bell.is_asleep());
-    CHECK_FALSE(bell.sleep(std::chrono::milliseconds(1), [] { return false; }));
-    // The bell rings after the thread is marked asleep and before it sleeps.
-    CHECK(bell.sleep(std::chrono::hours(1), [&] {
-        bell.ring();
+TEST_CASE("WakeSignal: a thread with work does not sleep and a sleeping thread wakes up in time") {
+    WakeSignal wake_signal;
+    CHECK(wake_signal.sleep(std::chrono::hours(1), [] { return true; }));
+    wake_signal.raise();
+    CHECK_FALSE(wake_signal.is_asleep());
+    CHECK_FALSE(wake_signal.sleep(std::chrono::milliseconds(1), [] { return false; }));
+    // The wake signal is raised after the thread is marked asleep and before it sleeps.
+    CHECK(wake_signal.sleep(std::chrono::hours(1), [&] {
+        wake_signal.raise();
         return false;
     }));
 }

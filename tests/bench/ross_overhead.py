@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures the cost of the interface for ROSS's models (here called door): instructions and
+"""Measures the cost of the interface for ROSS's models: instructions and
 nanoseconds per committed event of PHOLD in ROSS's style, in comparison with PHOLD for our own
 interface, which draws the same numbers from the same generator. The rounds of both programs
 alternate. The nanoseconds are those of the fastest round of each program.
 
-usage: tests/bench/ross_door.py [--rounds N] [--until TIME] FOLDER-OF-PROGRAMS"""
+usage: tests/bench/ross_overhead.py [--rounds N] [--until TIME] FOLDER-OF-PROGRAMS"""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from instructions import instructions
 
-DOOR, NATIVE = "ross_phold", "ross_phold_native"
+INTERFACE, NATIVE = "ross_phold", "ross_phold_native"
 ENGINES = {
     "sequential": "--engine sequential",
     "timewarp, 1 worker": "--engine timewarp --workers 1",
@@ -29,7 +29,7 @@ LENGTHS = (4, 36)
 def command_of(program, words, until):
     # ROSS's options have `=` before their value.
     options = f"{COMMON} {words} --until {until}"
-    if program == DOOR:
+    if program == INTERFACE:
         for name in ("lps", "events-per-lp", "remote"):
             options = options.replace(f"--{name} ", f"--{name}=")
     return [program, *options.split()]
@@ -63,16 +63,16 @@ def main():
     parser.add_argument("--engines", nargs="*", default=list(ENGINES), choices=ENGINES)
     parser.add_argument("programs", type=Path)
     options = parser.parse_args()
-    print("| engine | native, instructions | door | ratio | native, ns | door | ratio |")
+    print("| engine | native, instructions | interface | ratio | native, ns | interface | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         for name in options.engines:
             pair = Pair(options.programs.resolve(), Path(folder), ENGINES[name])
-            (native, wanted), (door, events) = pair.instructions(NATIVE), pair.instructions(DOOR)
+            (native, wanted), (interface, events) = pair.instructions(NATIVE), pair.instructions(INTERFACE)
             if events != wanted:
                 raise SystemExit(f"{name}: {events} events, and {wanted} of numawarp's model; expected: the same run")
-            cells = [f"{native:.0f}", f"{door:.0f}", f"{door / native:.3f}"]
-            times = [[pair.nanoseconds(program, options.until) for program in (NATIVE, DOOR)]
+            cells = [f"{native:.0f}", f"{interface:.0f}", f"{interface / native:.3f}"]
+            times = [[pair.nanoseconds(program, options.until) for program in (NATIVE, INTERFACE)]
                      for _ in range(options.rounds)]
             if times:
                 best = [min(column) for column in zip(*times)]
