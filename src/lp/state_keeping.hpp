@@ -40,7 +40,8 @@ struct SavedState {
 struct SavedStates {
     SavedState* newest = nullptr;     // then by `older`; null only if the history is empty
     std::uint64_t bytes = 0;          // of all saved states; shared data are counted once
-    std::uint32_t interval = 8;       // events between saved states
+    std::uint32_t interval = 1;       // events between saved states
+    std::uint32_t bytes_of_newest = 0;
     History::Ordinal adapted_at = 0;  // LpRecord::committed at the last adaptation
     std::uint32_t rollbacks = 0;      // since the last adaptation
     float save_ns = 0;                // running means; 0 until measured
@@ -107,6 +108,9 @@ class StateKeeper {
         return saves_states(lp) ? drop_states_before(lp, position, heap) : position;
     }
 
+    // Adapts the interval from the measurements since the last adaptation. trim() does so, too.
+    // Requires: the LP has saved a state.
+    void adapt(LpRecord& lp) noexcept;
     // Drops the saved states of an LP whose executed events are all final. The next state is saved
     // before its next event. Requires: the history is empty.
     void drop_past(LpRecord& lp, PlatformHeap& heap) noexcept;
@@ -133,20 +137,36 @@ class StateKeeper {
         return !saves_states(lp) || lp.committed - lp.history.head() >= entries_worth_it;
     }
 
+    // Returns whether a state is saved before each event of the LP. If all its executed events are
+    // final, drop_past() then costs nothing later, and the saved states are still in the cache.
+    bool saves_each_state(const LpRecord& lp) const noexcept {
+        return saves_states(lp) && lp.saved_states != nullptr && lp.saved_states->interval == 1;
+    }
+
     // Returns whether to measure the cost of this execution: one in 16 of each LP.
     bool wants_event_cost(const LpRecord& lp) const noexcept {
         return lp.saved_states != nullptr && (lp.history.tail() & 15) == 0;
     }
     void event_cost(LpRecord& lp, float ns) noexcept;
 
+    // Prefetches the data that save() reads.
+    void prefetch_save(const LpRecord& lp) const noexcept {
+        if (lp.saved_states == nullptr) return;
+        prefetch(lp.saved_states, sizeof(SavedStates));
+        lp.heap.prefetch_blocks();
+    }
     // Prefetches the data that trim() reads. The caller has prefetched lp.saved_states.
     void prefetch_trim(const LpRecord& lp) const noexcept {
         if (lp.saved_states != nullptr) prefetch(lp.saved_states->newest);
     }
 
     // Called when the LP moves, with its saved states, to another worker, or comes from one.
-    void hand_over(const LpRecord& lp) noexcept { bytes_ -= bytes_held(lp); }
+    void hand_over(const LpRecord& lp) noexcept {
+        bytes_ -= bytes_held(lp);
+        lps_saved_ -= lp.saved_states != nullptr ? 1 : 0;
+    }
     void take_over(const LpRecord& lp) noexcept {
+        lps_saved_ += lp.saved_states != nullptr ? 1 : 0;
         bytes_ += bytes_held(lp);
         bytes_peak_ = std::max(bytes_peak_, bytes_);
     }
@@ -173,14 +193,15 @@ class StateKeeper {
     void take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
     History::Ordinal drop_states_before(LpRecord& lp, History::Ordinal position,
                                         PlatformHeap& heap);
-    void adapt(LpRecord& lp) noexcept;
     void drop(LpRecord& lp, SavedState* saved, PlatformHeap& heap) noexcept;
+    void free_saved_states(LpRecord& lp, PlatformHeap& heap) noexcept;
 
     std::vector<StateKeepingRules> rules_;  // by kind
     std::uint64_t taken_ = 0;
     std::uint64_t taken_bytes_ = 0;
     std::uint64_t bytes_ = 0;  // held now
     std::uint64_t bytes_peak_ = 0;
+    std::uint64_t lps_saved_ = 0;  // LPs that have saved states, or have had some
 };
 
 }  // namespace nw

@@ -98,8 +98,9 @@ bool Worker::execute_batch() {
     };
     const LpsAhead lps{core_.plan.kinds, place_of,
                        [this](const LpRecord& lp, const PendingEntry& soon) {
-                           if (!(soon.bound() < core_.safe_before))
-                               lp.history.prefetch_next(core_.stride);
+                           if (soon.bound() < core_.safe_before) return;
+                           lp.history.prefetch_next(core_.stride);
+                           core_.keeper.prefetch_save(lp);
                        }};
     const bool is_irrevocable = is_alone_ && core_.safe_before.time == time_infinity;
     const std::uint32_t allowed =

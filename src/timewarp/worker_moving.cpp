@@ -29,6 +29,7 @@ std::vector<std::optional<std::string>> Worker::give_groups(
         leaves[g] = may_leave(strays);
         if (leaves[g]) {
             ending_.remove(group);
+            for (std::uint32_t i = 0; i < group.count; ++i) core_.keeper.hand_over(group.lps[i]);
             ++core_.counters[Counter::groups_sent];
         } else {
             parcel.reset();

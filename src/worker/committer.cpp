@@ -144,9 +144,13 @@ void Committer::commit(Group& group, LpRecord& lp, bool drops_past) {
         ++lp.committed;
     }
     group.load.commit(lp.committed - first);
-    if (drops_past && lp.committed == lp.history.tail()) [[unlikely]]
+    const bool is_all = lp.committed == lp.history.tail();
+    if (drops_past && is_all) [[unlikely]]
         core_.forget(group, lp);
-    else if (core_.keeper.worth_trimming(lp))
+    else if (is_all && core_.keeper.saves_each_state(lp)) {
+        core_.keeper.adapt(lp);
+        core_.drop_past(group, lp);
+    } else if (core_.keeper.worth_trimming(lp))
         core_.collect_fossils_before(group, lp, core_.keeper.trim(lp, lp.committed, group.heap));
     if constexpr (paranoid) core_.check_change(lp, bound_);
 }

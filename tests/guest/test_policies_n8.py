@@ -82,8 +82,10 @@ def counted_and_interrupted(name, seconds):
     return guest.interrupted(seconds / 2, f"wc -l </proc/$RUN/maps >{name}.maps", until="spread")
 
 
-# mpirun ends all ranks when the first of them ends with another exit code than 0.
-interrupted_ranks = ["sh", "-c", f'timeout --signal=INT {RANKS_SECONDS} "$@"; [ $? = 124 ]', "sh"]
+# mpirun ends all ranks when the first of them ends with another exit code than 0. The signal of one rank stops all ranks,
+# so another rank may end with 130 before its own time is over.
+interrupted_ranks = ["sh", "-c", f'timeout --signal=INT {RANKS_SECONDS} "$@"; code=$?; [ $code = 124 ] || [ $code = 130 ]',
+                     "sh"]
 
 
 batch.add("sequential", *MODEL, "--until", 60, "--engine", "sequential")
