@@ -322,6 +322,36 @@ TEST_CASE("StateKeeper: the interval adapts to rollbacks and doubles without rol
     CHECK(interval_after(true) <= 2);
 }
 
+TEST_CASE("StateKeeper: if there are many LPs small states are saved at each event") {
+    const auto interval_with = [](auto kept, std::size_t lps) {
+        kept.execute(1);
+        for (std::size_t i = 1; i < lps; ++i) kept.keeper.take_over(kept.lp);
+        for (int i = 0; i < 400; ++i) {
+            kept.lp.saved_states->save_ns = 50;
+            kept.lp.saved_states->event_ns = 100;
+            kept.execute(1);
+            kept.commit_to(kept.lp.history.tail() - 1);
+        }
+        return kept.lp.saved_states->interval;
+    };
+    CHECK(interval_with(KeptLp<Plain<SmallState>>(Rollback::snapshot, 0), 8192) == 32);
+    CHECK(interval_with(KeptLp<Plain<SmallState>>(Rollback::snapshot, 0), 8193) == 1);
+    CHECK(interval_with(KeptLp<Wide>(Rollback::snapshot, 0), 8193) == 32);
+    CHECK(interval_with(KeptLp<Plain<SmallState>>(Rollback::snapshot, 4), 8193) == 4);
+}
+
+TEST_CASE("StateKeeper: a state is saved at each event from the start only if it is small") {
+    KeptLp<Plain<SmallState>> small(Rollback::snapshot, 0);
+    small.execute(1);
+    CHECK(small.keeper.saves_each_state(small.lp));
+    KeptLp<Wide> large(Rollback::snapshot, 0);
+    large.execute(1);
+    CHECK_FALSE(large.keeper.saves_each_state(large.lp));
+    KeptLp<Plain<SmallState>> wanted(Rollback::snapshot, 4);
+    wanted.execute(1);
+    CHECK_FALSE(wanted.keeper.saves_each_state(wanted.lp));
+}
+
 TEST_CASE("StateKeeper: a handover of an LP also transfers its saved bytes") {
     KeptLp<Rich> kept(Rollback::snapshot, 4);
     for (int i = 0; i < 40; ++i) kept.execute(1);
