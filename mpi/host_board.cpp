@@ -82,7 +82,7 @@ void HostBoard::put(std::span<const std::byte> own, Transport::Combine combine) 
     std::memcpy(slot(members_), slot(0), bytes_);
     for (int m = 1; m < members_; ++m) combine(slot(members_), slot(m));
     board_->combined.store(put_);
-    ring_all();
+    raise_all();
 }
 
 }  // namespace nw

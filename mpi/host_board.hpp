@@ -41,7 +41,7 @@ class HostBoard {
     // the first rank.
     void publish() noexcept {
         board_->published.store(put_);
-        ring_all();
+        raise_all();
     }
     bool is_published() const noexcept { return board_->published.load() == put_; }
 
@@ -73,7 +73,7 @@ class HostBoard {
         return reinterpret_cast<std::byte*>(wake_signals() + members_) +
                static_cast<std::size_t>(member) * slot_bytes_;
     }
-    void ring_all() noexcept {
+    void raise_all() noexcept {
         for (int m = 0; m < members_; ++m) wake_signals()[m].raise();
     }
 

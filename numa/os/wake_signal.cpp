@@ -10,7 +10,7 @@
 namespace nw {
 namespace {
 
-// Without FUTEX_PRIVATE_FLAG, because other processes ring, too.
+// Without FUTEX_PRIVATE_FLAG, because other processes raise the signal, too.
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* until) noexcept {
     return syscall(SYS_futex, &word, operation, value, until, nullptr, FUTEX_BITSET_MATCH_ANY);

@@ -3,8 +3,8 @@
 // been executed. No LP has a history, all events have records, and no message is in flight.
 //
 // Each worker moves its groups into this object or out of it, and accesses only the entries of
-// these groups and its own entry of `workers`. The first worker of the rank writes the other
-// members.
+// these groups and its own entry of `workers`. The main thread writes the other members. Worker 0 of
+// the next engine takes `history` and `loop`.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include "plan/run_plan.hpp"
 #include "stats/hardware_figures.hpp"
 #include "stats/run_history.hpp"
+#include "stats/stopwatch.hpp"
 #include "stats/worker_figures.hpp"
 
 namespace nw {
@@ -58,6 +59,7 @@ struct PausedRun {
     VirtualTime last_committed_time = 0;  // of this rank
     bool dropped_beyond_end = false;      // this rank has dropped an event at --until or later
     RunHistory history;
+    Stopwatch loop;  // began with the event loop of the run's first engine
 };
 
 }  // namespace nw

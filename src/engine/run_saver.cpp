@@ -103,8 +103,8 @@ RunSaver::RunSaver(EngineRun& run, SavedRank& rank, std::vector<SavedWorker*> wo
       parts_(run.plan.workers),
       failures_(run.plan.workers) {}
 
-void RunSaver::begin() {
-    loop_ = {};
+void RunSaver::begin(const Stopwatch& loop) {
+    loop_ = loop;
     if (run_.plan.config.save.on()) schedule_next();
 }
 
@@ -247,7 +247,7 @@ void RunSaver::complete(std::vector<SavedPart> parts, std::vector<SavedTrack> tr
         saved.progress.wall_seconds = plan.config.restart_from->progress.wall_seconds;
         saved.intervals = plan.config.restart_from->intervals;
     }
-    saved.progress.wall_seconds += run_.result.wall_seconds + loop_.wall_seconds();
+    saved.progress.wall_seconds += loop_.wall_seconds();
     for (SavedPart& part : parts) {
         saved.progress.combine(part.progress);
         saved.stray.combine(part.stray);

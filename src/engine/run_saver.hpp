@@ -45,8 +45,9 @@ class RunSaver {
     RunSaver(EngineRun& run, SavedRank& rank, std::vector<SavedWorker*> workers,
              std::barrier<>& barrier);
 
-    // Thread: worker 0, right before the first event.
-    void begin();
+    // `loop`: began with the event loop of the run's first engine. Thread: worker 0, right before
+    // the engine's first event.
+    void begin(const Stopwatch& loop);
 
     // Thread: each worker, when all workers are paused. Ensures: the workers continue, or they have
     // ended if a signal was the reason for the save. If a file cannot be written, the rank fails
@@ -67,7 +68,7 @@ class RunSaver {
     const std::vector<SavedWorker*> workers_;
     std::barrier<>& barrier_;
     SavedRunFolder folder_;
-    Stopwatch loop_;                     // since begin()
+    Stopwatch loop_;                     // of the event loop
     std::optional<AddressMap> map_;      // of the present save
     std::vector<SavedPart> parts_;       // by worker
     std::vector<std::string> failures_;  // by worker

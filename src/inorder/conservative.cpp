@@ -94,16 +94,20 @@ class ConservativeRun final : private SavedRank {
         const Stopwatch stopwatch;
         guarded(w, [&] {
             if (w != 0) return;
+            loop_ = run_.paused != nullptr ? run_.paused->loop : Stopwatch();
             if (run_.paused != nullptr)
                 rank_.history() = std::move(run_.paused->history);
             else
                 begin_progress(run_, rank_.history());
-            saver_.begin();
+            saver_.begin(loop_);
         });
         for (;;) {
             guarded(w, [&] { turn_until_still(*workers_[w]); });
             barrier_.arrive_and_wait();  // now no worker executes events
-            if (w == 0) is_pause_ = workers_[w]->paused() && !rank_.broken();
+            if (w == 0) {
+                guarded(w, [&] { rank_.finish_sending(); });
+                is_pause_ = workers_[w]->paused() && !rank_.broken();
+            }
             barrier_.arrive_and_wait();
             if (!is_pause_) break;
             if (workers_[w]->is_leaving()) {
@@ -114,16 +118,19 @@ class ConservativeRun final : private SavedRank {
             saver_.save(w);
         }
         meter_phase<MeterPhase::ending>();
-        if (w == 0) run_.result.wall_seconds += stopwatch.wall_seconds();
+        if (w == 0) run_.result.wall_seconds = loop_.wall_seconds();
         tallies_[w].busy_seconds += stopwatch.thread_cpu_seconds();
         tallies_[w].asleep_seconds += workers_[w]->asleep_seconds();
-        tallies_[w].hardware += counters.counts();
+        tallies_[w].hardware = counters.counts();
+        if (run_.paused != nullptr) tallies_[w].hardware += run_.paused->workers[w].hardware;
         guarded(w, [&] {
             if (leaving_ != nullptr)
                 leave(w);
             else
                 workers_[w]->executor().hand_over_output(time_infinity);
         });
+        // A measure has failed. The groups are not complete, so that no engine can continue.
+        if (leaving_ != nullptr && rank_.failed()) rank_.give_up();
     }
 
     void leave(std::uint32_t w) {
@@ -165,7 +172,6 @@ class ConservativeRun final : private SavedRank {
         workers_[w]->executor().continue_from(paused);
         tallies_[w].busy_seconds = paused.workers[w].busy_seconds;
         tallies_[w].asleep_seconds = paused.workers[w].asleep_seconds;
-        tallies_[w].hardware = paused.workers[w].hardware;
     }
 
     // Thread: the pump's.
@@ -242,6 +248,7 @@ class ConservativeRun final : private SavedRank {
     void give_progress(PausedRun& paused) {
         paused.gvt = sums().earliest;
         paused.history = std::move(rank_.history());
+        paused.loop = loop_;
         for (const auto& worker : workers_) {
             const InOrderExecutor& executor = worker->executor();
             paused.last_committed_time = std::max(paused.last_committed_time, executor.last_time());
@@ -290,6 +297,7 @@ class ConservativeRun final : private SavedRank {
     RunSaver saver_;
     HandlerWatch watch_;
     bool is_pause_ = false;               // written by worker 0 between two barriers
+    Stopwatch loop_;                      // began with the event loop of the run's first engine
     std::unique_ptr<PausedRun> leaving_;  // as is_pause_; for the engine that continues the run
 };
 

@@ -32,21 +32,21 @@ void InOrderExecutor::set_up() {
 }
 
 void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
-    go_on_with(group, saved.read(group), world_.plan.config.restart_from->progress.gvt);
+    go_on_with(group, saved.read(group));
+    const MeasureTimes& times = world_.plan.measure_times;
+    if (times.on())
+        group.intervals_seen.assign(group.count,
+                                    times.ended_by(world_.plan.config.restart_from->progress.gvt));
     for (std::uint32_t i = 0; i < group.count; ++i) world_.budget.note_started();
 }
 
-// Continues with a group from a saved run or from another engine. `now`: everything before it is
-// executed.
-void InOrderExecutor::go_on_with(Group& group, const std::vector<EventRecord*>& pending,
-                                 VirtualTime now) {
+// Continues with a group from a saved run or from another engine.
+void InOrderExecutor::go_on_with(Group& group, const std::vector<EventRecord*>& pending) {
     for (EventRecord* event : pending) {
         dropped_beyond_end_ |= event->time >= world_.plan.until;
         pending_.push(event->entry());
     }
     lps_not_ended_ += not_ended(group);
-    const MeasureTimes& times = world_.plan.measure_times;
-    if (times.on()) group.intervals_seen.assign(group.count, times.ended_by(now));
 }
 
 // Makes records for all events, and completes the intervals of measures before `gvt`.
@@ -77,9 +77,10 @@ void InOrderExecutor::leave_to(PausedRun& paused, VirtualTime gvt) {
 void InOrderExecutor::continue_from(PausedRun& paused) {
     for (std::uint32_t g = 0; g < world_.plan.partition.groups(); ++g) {
         if (!owns(g)) continue;
+        NW_CHECK(paused.groups[g] != nullptr);
         world_.groups[g] = std::move(paused.groups[g]);
         groups_.push_back(world_.groups[g].get());
-        go_on_with(*groups_.back(), paused.take_pending(g), paused.gvt);
+        go_on_with(*groups_.back(), paused.take_pending(g));
     }
     PausedWorker& worker = paused.workers[self_.worker];
     counters_ = worker.counters;

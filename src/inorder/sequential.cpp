@@ -80,7 +80,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
         const Stopwatch stopwatch;
         begin_progress(run_, history_);
-        saver_.begin();
+        saver_.begin(stopwatch);
         while (!execute_until_still() && run_.plan.config.save.on()) {
             executor_.hand_over_all_output(executor_.last_time());
             saver_.save(0);

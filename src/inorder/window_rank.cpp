@@ -26,6 +26,10 @@ void WindowRank::receive_early() {
     if (role.owns_lock()) exchange_.receive_early();
 }
 
+void WindowRank::finish_sending() {
+    while (!broken() && exchange_.unsent() > 0) net_step();
+}
+
 void WindowRank::begin_reduction() {
     const std::lock_guard role(net_role_);
     step();

@@ -51,6 +51,9 @@ class WindowRank {
     // Thread: the last worker to arrive at the round. It waits for the net role, because no other
     // worker may poll the round any more.
     void begin_reduction();
+    // Sends the batches that wait. The result of a window does not imply that this rank has sent
+    // all batches for other ranks. Requires: no worker executes. Thread: worker 0.
+    void finish_sending();
     // No thread moves messages while the lock is held.
     std::unique_lock<SpinLock> hold_network() { return std::unique_lock(net_role_); }
     // Describes which contributions or batches the cut window is waiting for.

@@ -103,7 +103,7 @@ bool WindowWorker::learn(Clock::time_point now) {
     meter_phase<MeterPhase::mail>();
     attempt([&] { executor_.fetch_mail(); });
     if (ending_ == Ending::catching_up || (sums.earliest >= rank_.plan().until && !sums.failed())) {
-        end_or_pause(sums);
+        end_or_pause(sums, now);
     } else if (ending_ == Ending::stopping || sums.is_last()) {
         begin_ending(sums, now);
     } else {
@@ -129,6 +129,7 @@ void WindowWorker::begin_ending(const WindowSums& sums, Clock::time_point now) {
             sums.failed() ? std::max(sums.last_time, sums.failed_at.time) : sums.last_time;
         if (ending_ == Ending::stopping) horizon_ = std::nextafter(latest, time_infinity);
         ending_ = Ending::catching_up;
+        stands_since_ = now;
     }
     cut_at_ = horizon_;
 }
@@ -138,8 +139,14 @@ bool WindowWorker::is_out_of_patience(Clock::time_point now) const noexcept {
     return ending_ == Ending::catching_up && now - stands_since_ > stop_patience && !rank_.failed();
 }
 
-void WindowWorker::end_or_pause(const WindowSums& sums) {
+void WindowWorker::end_or_pause(const WindowSums& sums, Clock::time_point now) {
     ending_ = Ending::none;
+    // Another engine could not continue between the events of one time. The request remains.
+    const bool is_split = sums.earliest <= sums.last_time;
+    if (is_leaving() && is_split && !sums.failed() && sums.earliest < rank_.plan().until) {
+        attempt([&] { begin_window(sums.earliest, sums.overlap, now); });
+        return;
+    }
     const bool is_to_pause = rank_.plan().config.save.on() || (sums.leave && sums.stop == 0);
     paused_ = is_to_pause && !sums.failed() && sums.earliest < rank_.plan().until;
     finished_ = !paused_;

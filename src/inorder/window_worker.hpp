@@ -62,7 +62,7 @@ class WindowWorker final : public SavedWorker {
     AddressRange stack() const noexcept override { return executor_.stack(); }
     void save_at(Clock::time_point time) noexcept override { save_due_ = time; }
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) override;
-    // Requires: paused. Whether the pause is for another engine, which is to continue the run.
+    // Whether the last window has ended for another engine, which is to continue the run.
     bool is_leaving() const noexcept;
     void resume() noexcept override;
     void end_interrupted() noexcept override;
@@ -79,7 +79,7 @@ class WindowWorker final : public SavedWorker {
     void report(const WindowSums& sums, Clock::time_point now);
     void consider_leaving(const WindowSums& sums, Clock::time_point now);
     void begin_ending(const WindowSums& sums, Clock::time_point now);
-    void end_or_pause(const WindowSums& sums);
+    void end_or_pause(const WindowSums& sums, Clock::time_point now);
     bool is_out_of_patience(Clock::time_point now) const noexcept;
     bool has_cut() const noexcept { return cut_ != seen_; }
     bool is_first() const noexcept { return self_ == 0 && rank_.id() == 0; }

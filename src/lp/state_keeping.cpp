@@ -34,13 +34,12 @@ constexpr std::uint32_t interval_max = 32;
 constexpr std::uint32_t interval_max_large = 1024;
 constexpr float event_time_per_save = 4;
 
-// With an interval of 1, the past of an LP is dropped when it is committed, while it is in the cache.
-// With a longer interval, each LP keeps at least one event and one saved state until its next event.
-// If there are many LPs, they leave the cache, and loading them again takes longer than saving a
-// small state. Measured with PCS (14,400 LPs) and PHOLD (1,024 and 65,536 LPs): docs/decisions/0038.
-constexpr std::uint64_t lps_in_cache = 8192;
-constexpr std::uint32_t small_state_bytes = 256;
-constexpr std::uint32_t first_interval_large = 8;  // of large states, before there are measurements
+// With an interval of 1, the past of an LP is dropped when it is committed, while it is in the
+// cache. With a longer interval, each LP keeps at least one event and one saved state until its
+// next event. If there are many LPs, they leave the cache, and loading them again takes longer than
+// saving a small state. Measured with PCS (14,400 LPs) and PHOLD (1,024 and 65,536 LPs):
+// docs/decisions/0038.
+constexpr std::uint32_t small_state_bytes = 256;  // of the saved state, with its headers
 
 constexpr float smoothing = 0.2f;
 
@@ -124,11 +123,13 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
     }
     SavedStates& kept = *lp.saved_states;
     const std::uint64_t bytes = heap.live_bytes() - live_bytes;
-    const bool is_first = kept.bytes_of_newest == 0;
-    if (is_first && rules.state_saving_interval == 0 && bytes > small_state_bytes)
-        kept.interval = first_interval_large;
+    const bool is_first = kept.bytes_most == 0;
+    if (is_first && rules.state_saving_interval == 0 && bytes <= small_state_bytes &&
+        lps_saved_ > lps_in_cache)
+        kept.interval = 1;
     kept.newest = saved;
-    kept.bytes_of_newest = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
+    kept.bytes_most = static_cast<std::uint32_t>(
+        std::max<std::uint64_t>(kept.bytes_most, std::min<std::uint64_t>(bytes, UINT32_MAX)));
     kept.bytes += bytes;
     lp.save_due = position + kept.interval;
     ++taken_;
@@ -246,7 +247,7 @@ void StateKeeper::adapt(LpRecord& lp) noexcept {
         best = std::max(best, 2.0 * kept.interval);
     }
     const bool is_past_cold = lps_saved_ > lps_in_cache;
-    const bool is_small = kept.bytes_of_newest <= small_state_bytes;
+    const bool is_small = kept.bytes_most <= small_state_bytes;
     best = std::clamp(best, 1.0, static_cast<double>(longest_interval(kept)));
     kept.interval = is_past_cold && is_small ? 1 : static_cast<std::uint32_t>(best);
     kept.adapted_at = lp.committed;

@@ -40,8 +40,8 @@ struct SavedState {
 struct SavedStates {
     SavedState* newest = nullptr;     // then by `older`; null only if the history is empty
     std::uint64_t bytes = 0;          // of all saved states; shared data are counted once
-    std::uint32_t interval = 1;       // events between saved states
-    std::uint32_t bytes_of_newest = 0;
+    std::uint32_t interval = 8;       // events between saved states
+    std::uint32_t bytes_most = 0;     // of one saved state, with its headers
     History::Ordinal adapted_at = 0;  // LpRecord::committed at the last adaptation
     std::uint32_t rollbacks = 0;      // since the last adaptation
     float save_ns = 0;                // running means; 0 until measured
@@ -129,18 +129,19 @@ class StateKeeper {
     // events that it sends.
     std::size_t bytes_per_event() const noexcept;
 
-    // Returns whether trim() would free enough to justify an access to the LP's saved states. With a
-    // short interval, trim() drops them while they are in the cache.
+    // Returns whether trim() would free enough to justify an access to the LP's saved states. With
+    // a short interval, trim() drops them while they are in the cache.
     bool worth_trimming(const LpRecord& lp) const noexcept {
         const std::uint32_t interval = rules_of(lp).state_saving_interval;
         const std::uint32_t entries_worth_it = interval == 0 ? 8 : std::min(interval, 8u);
         return !saves_states(lp) || lp.committed - lp.history.head() >= entries_worth_it;
     }
 
-    // Returns whether a state is saved before each event of the LP. If all its executed events are
-    // final, drop_past() then costs nothing later, and the saved states are still in the cache.
-    bool saves_each_state(const LpRecord& lp) const noexcept {
-        return saves_states(lp) && lp.saved_states != nullptr && lp.saved_states->interval == 1;
+    // Returns whether a commit of all executed events should drop the LP's whole past, which is
+    // still in the cache. The next event saves a state in any case.
+    bool drops_past_early(const LpRecord& lp) const noexcept {
+        return saves_states(lp) && lps_saved_ > lps_in_cache && lp.saved_states != nullptr &&
+               lp.saved_states->interval == 1;
     }
 
     // Returns whether to measure the cost of this execution: one in 16 of each LP.
@@ -177,6 +178,9 @@ class StateKeeper {
     std::uint64_t bytes_peak() const noexcept { return bytes_peak_; }
 
   private:
+    // With more LPs that save states, the past that each LP keeps leaves the cache.
+    static constexpr std::uint64_t lps_in_cache = 8192;
+
     const StateKeepingRules& rules_of(const LpRecord& lp) const noexcept { return rules_[lp.kind]; }
     std::byte* plain_state(const LpRecord& lp) const noexcept {
         return static_cast<std::byte*>(rules_of(lp).state_of(lp.process));

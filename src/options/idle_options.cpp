@@ -44,9 +44,7 @@ constexpr std::initializer_list<const char*> timewarp_only_options = {"check-rol
 // True if the value asks for the behavior that a run has anyway while the option is idle.
 bool asks_for_no_change(std::string_view value, std::string_view name) noexcept {
     if (name == "workers") return value == "1";
-    if (name == "check-rebind" || name == "check-interrupt" || name == "check-rollback")
-        return value == "0.0";
-    if (name == "place") return value == "local";
+    if (name == "check-rebind" || name == "check-interrupt") return value == "0.0";
     return value == "off" || value == "auto";
 }
 
@@ -115,8 +113,9 @@ std::string option_for_timewarp(const Settings& settings, const OptionTable& tab
     for (const std::string& name : names) {
         const OptionSpec* spec = table.find(name);
         if (settings.given.count(name) == 0 || spec == nullptr) continue;
-        const std::string text = text_of(spec->value());
-        if (!asks_for_no_change(text, name)) return fmt::format("--{} {}", name, text);
+        std::string text = text_of(spec->value());
+        if (text.ends_with(".0")) text.resize(text.size() - 2);
+        if (text != spec->standard) return fmt::format("--{} {}", name, text);
     }
     return {};
 }

@@ -26,8 +26,8 @@ struct IdleOption {
 };
 std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& shape);
 
-// Returns an option that the user has given, with its value, and that has an effect only in Time
-// Warp; empty: there is none. Used for --engine auto.
+// Returns an option that has an effect only in Time Warp and to which the user has given another
+// value than its default, as "--window off"; empty: there is none. Used for --engine auto.
 std::string option_for_timewarp(const Settings& settings, const OptionTable& table);
 
 // Returns one line for each idle option that the user has given. An option whose value asks for the

@@ -9,6 +9,7 @@ namespace nw {
 void EngineTrial::begin(EngineKind engine) noexcept {
     // The conservative engine comes back only if Time Warp was slower.
     is_over_ = engine == EngineKind::conservative && !options_.alternates;
+    is_leaving_ = false;
     engine_ = engine;
     first_.reset();
 }
@@ -22,10 +23,11 @@ bool EngineTrial::is_to_leave(Clock::time_point now, std::uint64_t committed,
     }
     const std::chrono::duration<double> took = now - first_->at;
     if (took.count() < options_.seconds) return false;
-    if (options_.alternates) return true;
     const std::chrono::duration<double> waited_now = waited - first_->waited;
-    return decide(static_cast<double>(committed - first_->committed) / took.count(),
-                  waited_now / (took * workers_));
+    is_leaving_ = options_.alternates ||
+                  decide(static_cast<double>(committed - first_->committed) / took.count(),
+                         waited_now / (took * workers_));
+    return is_leaving_;
 }
 
 bool EngineTrial::decide(double events_per_second, double share_waited) {
@@ -37,17 +39,18 @@ bool EngineTrial::decide(double events_per_second, double share_waited) {
         return true;
     }
     timewarp_speed_ = events_per_second;
-    return timewarp_speed_ < conservative_speed_;
+    return *timewarp_speed_ < conservative_speed_.value_or(0);
 }
 
 std::string EngineTrial::reason() const {
     if (options_.alternates) return "the engines alternate";
-    if (!is_over_) return fmt::format("the run ended during the trial of {} s", options_.seconds);
-    if (timewarp_speed_ == 0)
+    if (!is_over_ || is_leaving_)
+        return fmt::format("the run ended during the trial of {} s", options_.seconds);
+    if (!timewarp_speed_)
         return fmt::format("workers of the conservative engine waited for {} of the time",
                            share_text(share_waited_));
     return fmt::format("in the trial the conservative engine committed {} events/s, Time Warp {}",
-                       count_text(conservative_speed_), count_text(timewarp_speed_));
+                       count_text(conservative_speed_.value_or(0)), count_text(*timewarp_speed_));
 }
 
 }  // namespace nw

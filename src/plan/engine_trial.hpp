@@ -40,7 +40,7 @@ class EngineTrial {
     // thread, on each rank.
     void begin(EngineKind engine) noexcept;
 
-    // Why the run has used the present engine. Empty on ranks other than the first.
+    // Why the present engine has executed the end of the run. Requires: the first rank.
     std::string reason() const;
 
   private:
@@ -56,10 +56,12 @@ class EngineTrial {
     EngineKind engine_ = EngineKind::conservative;
     std::optional<Reading> first_;  // of the present engine
     bool is_over_ = false;
+    bool is_leaving_ =
+        false;  // the present engine is to stop, but continues until all workers stop
     double share_waited_ = 0;  // by workers of the conservative engine, during its trial
-    double conservative_speed_ =
-        0;  // committed events per second, during the trial; 0: not measured
-    double timewarp_speed_ = 0;
+    // Committed events per second, during the trial; null: not measured.
+    std::optional<double> conservative_speed_;
+    std::optional<double> timewarp_speed_;
 };
 
 }  // namespace nw

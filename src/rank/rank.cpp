@@ -116,6 +116,8 @@ Group& Rank::put_group(std::unique_ptr<Group> group) {
     return *groups_[g];
 }
 
+std::unique_ptr<Group> Rank::take_group(std::uint32_t g) noexcept { return std::move(groups_[g]); }
+
 void Rank::drop_group(std::uint32_t g) { groups_[g].reset(); }
 
 void Rank::receive_early() {

@@ -90,7 +90,7 @@ class Rank {
     Group& make_group(std::uint32_t g);
     // A group that another engine leaves, or that is left to another engine.
     Group& put_group(std::unique_ptr<Group> group);
-    std::unique_ptr<Group> take_group(std::uint32_t g) noexcept { return std::move(groups_[g]); }
+    std::unique_ptr<Group> take_group(std::uint32_t g) noexcept;
     // For moves between ranks, while all workers are paused. drop_group() frees the group's memory.
     // Every rank sets the new owner of each group that moves.
     void drop_group(std::uint32_t g);

@@ -287,7 +287,6 @@ class TimeWarpRun final : private SavedRank {
             workers_[w]->continue_from(*run_.paused);
             tallies_[w].busy_seconds = run_.paused->workers[w].busy_seconds;
             tallies_[w].asleep_seconds = run_.paused->workers[w].asleep_seconds;
-            tallies_[w].hardware = run_.paused->workers[w].hardware;
         } else if (const SavedRun* saved = run_.plan.config.restart_from.get()) {
             workers_[w]->read_groups(*saved);
         } else if (run_.plan.config.memory == MemoryMode::numa) {
@@ -304,12 +303,13 @@ class TimeWarpRun final : private SavedRank {
         // Guarded, because the other workers wait at the barriers below.
         if (w == 0)
             guarded([&] {
+                loop_ = run_.paused != nullptr ? run_.paused->loop : Stopwatch();
                 if (run_.paused != nullptr)
                     rank_.history() = std::move(run_.paused->history);
                 else
                     begin_progress(run_, rank_.history());
                 tracks_.begin();
-                saver_.begin();
+                saver_.begin(loop_);
             });
         for (;;) {
             guarded([&] { turn_until_still(rank_, worker, run_.places.share_cpus); });
@@ -323,10 +323,11 @@ class TimeWarpRun final : private SavedRank {
             pause(w);
             if (leaving_ != nullptr) break;
         }
-        if (w == 0) run_.result.wall_seconds += stopwatch.wall_seconds();
+        if (w == 0) run_.result.wall_seconds = loop_.wall_seconds();
         tallies_[w].busy_seconds += stopwatch.thread_cpu_seconds();
         tallies_[w].asleep_seconds += worker.asleep_seconds();
-        tallies_[w].hardware += counters.counts();
+        tallies_[w].hardware = counters.counts();
+        if (run_.paused != nullptr) tallies_[w].hardware += run_.paused->workers[w].hardware;
     }
 
     void pause(std::uint32_t w) {
@@ -440,6 +441,7 @@ class TimeWarpRun final : private SavedRank {
     void give_progress(PausedRun& paused) {
         paused.gvt = workers_[0]->paused_at();
         paused.history = std::move(rank_.history());
+        paused.loop = loop_;
         for (const auto& worker : workers_) {
             paused.last_committed_time =
                 std::max(paused.last_committed_time, worker->last_committed_time());
@@ -499,6 +501,7 @@ class TimeWarpRun final : private SavedRank {
     HandlerWatch watch_;
     bool is_pause_ = false;               // written by worker 0, between two barriers
     std::optional<RankId> failed_rank_;   // as is_pause_; has the earliest failure of the model
+    Stopwatch loop_;                      // began with the event loop of the run's first engine
     std::unique_ptr<PausedRun> leaving_;  // as is_pause_; for the engine that continues the run
 };
 

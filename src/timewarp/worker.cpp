@@ -161,6 +161,7 @@ void Worker::advance(const GvtResult& result) {
 // Groups stay on their ranks during the trial, so that another engine finds them there.
 void Worker::ask_for_pause(const GvtResult& result) {
     EngineTrial* const trial = core_.rank.trial();
+    if (standstill_.is_leave_due()) return;
     if (trial != nullptr && !trial->is_over()) {
         if (trial->is_to_leave(core_.now, result.sums.committed, {})) standstill_.leave_soon();
     } else if (core_.rank.balance().is_due(result.sums, core_.now)) {
@@ -205,8 +206,8 @@ void Worker::plan_quota(const GvtResult& result) {
 std::uint64_t Worker::events_uncommitted() const noexcept {
     const auto ahead = static_cast<std::int64_t>(core_.counters[Counter::executed_events] -
                                                  core_.counters[Counter::rolled_back_events] -
-                                                 core_.counters[Counter::committed_events]) +
-                       handovers_->uncommitted_taken_over();
+                                                 core_.counters[Counter::committed_events]) -
+                       committed_elsewhere_ + handovers_->uncommitted_taken_over();
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ahead));
 }
 

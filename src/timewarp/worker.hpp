@@ -222,7 +222,8 @@ class alignas(64) Worker final : private detail::EventSink,
     void count_saved_states(Counters& counters) const noexcept;
     Group& build_group(std::uint32_t g, MemoryBudget* budget);
     Group& settle_in(Group& group);
-    void go_on_with(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now);
+    void go_on_with_copy(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now);
+    void go_on_with(Group& group, const std::vector<EventRecord*>& pending);
     void run_on_start(Group& group, LpRecord& lp);
 
     // --- from schedule() to the outboxes (worker_sends.cpp) ---
@@ -325,7 +326,10 @@ class alignas(64) Worker final : private detail::EventSink,
     FaultGuard undo_guard_;            // of handlers called during a rollback
     Snapshot* tried_image_ = nullptr;  // of check_rollback(); freed also if the handler crashes
     std::uint64_t rolled_back_by_pauses_ = 0;  // events
-    bool is_expecting_ = false;                // the network may deliver more in the next turn
+    // Events of earlier engines of the run that this worker executed and other workers committed,
+    // minus those that it committed for other workers.
+    std::int64_t committed_elsewhere_ = 0;
+    bool is_expecting_ = false;  // the network may deliver more in the next turn
     double asleep_seconds_ = 0;
     TraceTurn trace_turn_{core_.trace};
     std::unique_ptr<MemorySampler> memory_sampler_;

@@ -3,12 +3,12 @@
 // HandlerWatch sends a request, the worker's own thread decides, and a jump leaves the handler as
 // after a crash.
 //
-// The event is then deferred. It has an entry in its LP's history like a failed
-// event, and the LP executes nothing. Unlike a failed event, it holds GVT back
-// (Contribution::deferred), so that all earlier events can still arrive. When everything else is
-// beyond it, nothing can undo it any more: it is irrevocable. It is rolled back,
-// becomes the smallest pending event, and its handler runs without interruption. Several deferred
-// events with one bound do not wait for each other, because their effects have larger bounds.
+// The event is then deferred. It has an entry in its LP's history like a failed event, and the LP
+// executes nothing. Unlike a failed event, it holds GVT back (Contribution::deferred), so that all
+// earlier events can still arrive. When everything else is beyond it, nothing can undo it any more:
+// it is irrevocable. It is rolled back, becomes the smallest pending event, and its handler runs
+// without interruption. Several deferred events with one bound do not wait for each other, because
+// their effects have larger bounds.
 //
 // --check-interrupt defers events at random, for tests.
 

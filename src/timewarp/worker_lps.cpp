@@ -84,9 +84,14 @@ void Worker::run_on_start(Group& group, LpRecord& lp) {
 }
 
 // Continues with a group from a saved run or from another rank. `now`: GVT at the pause.
-void Worker::go_on_with(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now) {
+void Worker::go_on_with_copy(Group& group, const std::vector<EventRecord*>& pending,
+                             VirtualTime now) {
     if (core_.plan.measure_times.on())
         group.intervals_seen.assign(group.count, core_.plan.measure_times.ended_by(now));
+    go_on_with(group, pending);
+}
+
+void Worker::go_on_with(Group& group, const std::vector<EventRecord*>& pending) {
     for (EventRecord* event : pending) pending_.push(event->entry());
     ending_.add(group);
     for (std::uint32_t i = 0; i < group.count; ++i) {
@@ -103,7 +108,7 @@ void Worker::read_groups(const SavedRun& saved) {
         const std::vector<EventRecord*> pending = groups.read(group);
         for (const EventRecord* event : pending)
             if (event->time >= core_.plan.until) ending_.note_beyond_end();
-        go_on_with(group, pending, saved.progress.gvt);
+        go_on_with_copy(group, pending, saved.progress.gvt);
         for (std::uint32_t i = 0; i < group.count; ++i) core_.rank.memory_budget().note_started();
     }
     core_.gvt = saved.progress.gvt;
@@ -118,11 +123,15 @@ void Worker::read_groups(const SavedRun& saved) {
 void Worker::continue_from(PausedRun& paused) {
     for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g) {
         if (!(core_.plan.partition.first_owner(g) == core_.self)) continue;
+        NW_CHECK(paused.groups[g] != nullptr);
         Group& group = settle_in(core_.rank.put_group(std::move(paused.groups[g])));
-        go_on_with(group, paused.take_pending(g), paused.gvt);
+        go_on_with(group, paused.take_pending(g));
     }
     PausedWorker& worker = paused.workers[core_.self.worker];
     core_.counters = worker.counters;
+    committed_elsewhere_ = static_cast<std::int64_t>(core_.counters[Counter::executed_events] -
+                                                     core_.counters[Counter::rolled_back_events] -
+                                                     core_.counters[Counter::committed_events]);
     core_.figures = worker.figures;
     if (core_.intervals != nullptr) *core_.intervals = worker.intervals;
     core_.gvt = paused.gvt;

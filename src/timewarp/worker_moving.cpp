@@ -47,14 +47,14 @@ std::vector<std::optional<std::string>> Worker::give_groups(
 
 void Worker::take_group(std::uint32_t g, std::string_view bytes) {
     Group& group = build_group(g, nullptr);
-    go_on_with(group,
-               read_group(group,
-                          [&](void* to, std::size_t size) {
-                              NW_CHECK(size <= bytes.size());
-                              std::copy_n(bytes.data(), size, static_cast<char*>(to));
-                              bytes.remove_prefix(size);
-                          }),
-               standstill_.bound().time);
+    go_on_with_copy(group,
+                    read_group(group,
+                               [&](void* to, std::size_t size) {
+                                   NW_CHECK(size <= bytes.size());
+                                   std::copy_n(bytes.data(), size, static_cast<char*>(to));
+                                   bytes.remove_prefix(size);
+                               }),
+                    standstill_.bound().time);
     NW_CHECK(bytes.empty());
 }
 

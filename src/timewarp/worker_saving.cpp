@@ -27,7 +27,7 @@ void Worker::begin_pause(const GvtResult& result) {
     // GVT with its generation. It never decreases, so nothing before it may be undone.
     standstill_.begin_pause(start_of(result.bound()),
                             {.save = asked.save != 0 || asked.stop != 0,
-                             .move = asked.move != 0,
+                             .move = asked.move != 0 && asked.leave == 0,
                              .leave = asked.leave != 0 && asked.stop == 0});
     const EventKey& bound = standstill_.bound();
     const std::uint64_t rolled_back = core_.counters[Counter::rolled_back_events];

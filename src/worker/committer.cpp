@@ -37,7 +37,7 @@ void Committer::go_on(const EventKey& bound) {
     begin(bound);
 }
 
-bool Committer::step(bool drops_past) {
+bool Committer::step(bool forgets_past) {
     if (is_done_) return false;
     if (core_.plan.kinds.has_commit()) {
         if (sigsetjmp(core_.guard.env(), 0) != 0) {
@@ -46,7 +46,7 @@ bool Committer::step(bool drops_past) {
             return true;
         }
     }
-    commit_batch(drops_past);
+    commit_batch(forgets_past);
     if (!committing_.empty()) return true;
     is_done_ = true;
     core_.rank.output().hand_over(core_.self.worker, rows_, bound_.time);
@@ -58,14 +58,14 @@ void Committer::end_before_failure() {
     if (before(failed_at, bound_)) bound_ = failed_at;
 }
 
-void Committer::commit_batch(bool drops_past) {
+void Committer::commit_batch(bool forgets_past) {
     if (core_.rank.model_failed()) [[unlikely]]
         end_before_failure();
     for (std::size_t n = 0; n < lps_per_turn && !committing_.empty(); ++n) {
         LpRecord& lp = *committing_.back();
         committing_.pop_back();
         prefetch_next();
-        commit(core_.group_of(lp), lp, drops_past);
+        commit(core_.group_of(lp), lp, forgets_past);
         if (lp.committed == lp.history.tail()) {
             lp.has_uncommitted = false;
         } else {
@@ -135,7 +135,7 @@ void Committer::commit_now(Group& group, LpRecord& lp) {
         commit(group, lp, false);
 }
 
-void Committer::commit(Group& group, LpRecord& lp, bool drops_past) {
+void Committer::commit(Group& group, LpRecord& lp, bool forgets_past) {
     const History::Ordinal first = lp.committed;
     while (lp.committed != lp.history.tail()) {
         HistoryEntry& entry = core_.entry_at(lp, lp.committed);
@@ -145,9 +145,9 @@ void Committer::commit(Group& group, LpRecord& lp, bool drops_past) {
     }
     group.load.commit(lp.committed - first);
     const bool is_all = lp.committed == lp.history.tail();
-    if (drops_past && is_all) [[unlikely]]
+    if (forgets_past && is_all) [[unlikely]]
         core_.forget(group, lp);
-    else if (is_all && core_.keeper.saves_each_state(lp)) {
+    else if (is_all && core_.keeper.drops_past_early(lp)) {
         core_.keeper.adapt(lp);
         core_.drop_past(group, lp);
     } else if (core_.keeper.worth_trimming(lp))

@@ -31,9 +31,9 @@ class Committer {
     // there is nothing to commit, because later executions are not before it: if many events have
     // one time, GVT stays unchanged for many rounds.
     void go_on(const EventKey& bound);
-    // Commits some LPs. Returns whether there was anything to do. With `drops_past`, an LP whose
+    // Commits some LPs. Returns whether there was anything to do. With `forgets_past`, an LP whose
     // history is final keeps nothing of it.
-    bool step(bool drops_past);
+    bool step(bool forgets_past);
     // Whether no commit is under way.
     bool is_done() const noexcept { return is_done_; }
     const EventKey& bound() const noexcept { return bound_; }
@@ -91,10 +91,10 @@ class Committer {
     void validate() const;
 
   private:
-    void commit_batch(bool drops_past);
+    void commit_batch(bool forgets_past);
     void end_before_failure();
     void prefetch_next() noexcept;
-    void commit(Group& group, LpRecord& lp, bool drops_past);
+    void commit(Group& group, LpRecord& lp, bool forgets_past);
     bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
     void append_to_digest(LpRecord& lp, const EventRecord& event);
     void release_side_effects(Group& group, HistoryEntry& entry);

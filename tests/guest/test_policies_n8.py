@@ -84,8 +84,8 @@ def counted_and_interrupted(name, seconds):
 
 # mpirun ends all ranks when the first of them ends with another exit code than 0. The signal of one rank stops all ranks,
 # so another rank may end with 130 before its own time is over.
-interrupted_ranks = ["sh", "-c", f'timeout --signal=INT {RANKS_SECONDS} "$@"; code=$?; [ $code = 124 ] || [ $code = 130 ]',
-                     "sh"]
+EXPECTED = '{ [ $code = 124 ] || [ $code = 130 ]; } || { echo "a rank ended with $code" >&2; false; }'
+interrupted_ranks = ["sh", "-c", f'timeout --signal=INT {RANKS_SECONDS} "$@"; code=$?; {EXPECTED}', "sh"]
 
 
 batch.add("sequential", *MODEL, "--until", 60, "--engine", "sequential")

@@ -94,7 +94,8 @@ Outcome run_on_ranks(const Case& drawn, RankGroup& ranks) {
                     .intervals_file = folder ? folder->read("measure_intervals.csv") : "",
                     .on_commit_events = model.log().events,
                     .on_commit_sum = model.log().sum,
-                    .counters = result.totals};
+                    .counters = result.totals,
+                    .engine_changes = result.engine_changes};
     add_up_commits(ranks, outcome);
     return outcome;
 }

@@ -17,7 +17,8 @@ import rows  # noqa: E402
 
 LESS = [(r"--until \S+", "--until 1.5"), (r"--lps \d{5,}", "--lps 4096"), (r" \d{8}$", " 1000"),
         (r"^pcs ", "pcs --width 12 --height 12 "),
-        (r"--blocks (\d+)000", r"--blocks \1")]
+        (r"--blocks (\d+)000", r"--blocks \1"),
+        (r"^((?:bank|car_wash|channel|gas_station|machine_shop|movies) .*)--until \S+", r"\1--until 300")]
 
 
 def shorter(row):

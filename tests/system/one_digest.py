@@ -43,6 +43,7 @@ def one_table(model, table, options, variants):
 roads = one_table("traffic", "roads", ["--objects", 512, "--until", 3700], [
     ["--engine", "sequential"],
     ["--engine", "conservative"],
+    ["--engine", "auto"],
     [],
     ["--workers", 1],
     ["--workers", 8],

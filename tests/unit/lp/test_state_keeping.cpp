@@ -340,18 +340,6 @@ TEST_CASE("StateKeeper: if there are many LPs small states are saved at each eve
     CHECK(interval_with(KeptLp<Plain<SmallState>>(Rollback::snapshot, 4), 8193) == 4);
 }
 
-TEST_CASE("StateKeeper: a state is saved at each event from the start only if it is small") {
-    KeptLp<Plain<SmallState>> small(Rollback::snapshot, 0);
-    small.execute(1);
-    CHECK(small.keeper.saves_each_state(small.lp));
-    KeptLp<Wide> large(Rollback::snapshot, 0);
-    large.execute(1);
-    CHECK_FALSE(large.keeper.saves_each_state(large.lp));
-    KeptLp<Plain<SmallState>> wanted(Rollback::snapshot, 4);
-    wanted.execute(1);
-    CHECK_FALSE(wanted.keeper.saves_each_state(wanted.lp));
-}
-
 TEST_CASE("StateKeeper: a handover of an LP also transfers its saved bytes") {
     KeptLp<Rich> kept(Rollback::snapshot, 4);
     for (int i = 0; i < 40; ++i) kept.execute(1);

@@ -119,8 +119,7 @@ TEST_CASE(
           }) == "--rollback copy: must be snapshot or reverse with model toy");
     CHECK(complaint([](nw::Setup&, nw::Config& c) { c.engine = nw::EngineKind::conservative; }) ==
           "--engine conservative: must be sequential, timewarp or auto with model toy, which "
-          "declares "
-          "lookahead");
+          "declares no lookahead");
     CHECK(
         complaint([](nw::Setup& s, nw::Config& c) {
             s.lookahead = 1;
