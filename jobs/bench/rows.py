@@ -109,6 +109,25 @@ def pcs_rows():
             [one_worker(1.3, "snapshot")])
 
 
+def saving_rows():
+    """Whether the adaptive interval between saved states is as good as a fixed one, if the past is kept."""
+    def interval(command, value):
+        return Run(command + ONE + KEPT + " --rollback snapshot --state-saving-interval " + value)
+
+    for name, command in [
+            ("PCS, 14400 cells", "pcs --until 2400"),
+            ("PHOLD 1024 x 1", phold(1024, 1)),
+            ("PHOLD 65536 x 1", phold(65536, 1)),
+            ("PHOLD 1024 x 16, 1 KiB of state",
+             "phold --lps 1024 --events-per-lp 16 --remote 0.1 --state 1024 --until 300"),
+            ("traffic 1024", "traffic --objects 1024 --until 3600")]:
+        yield Row(f"states saved, {name}", {
+            "interval 1": interval(command, "1"), "interval 16": interval(command, "16"),
+            "auto": interval(command, "auto")},
+            [Wanted("time of auto / of interval 1", "auto", "interval 1", at_most=1.1),
+             Wanted("time of auto / of interval 16", "auto", "interval 16", at_most=1.1)])
+
+
 def size_rows():
     """Many LPs, and large states."""
     for name, engine, growth in ("sequential", SEQUENTIAL, 1.8), ("2 workers", TWO, 1.4):
@@ -238,5 +257,6 @@ def instruction_rows():
 
 
 SECTIONS = {"phold": phold_rows, "remote": remote_rows, "traffic": traffic_rows, "pcs": pcs_rows,
+            "saving": saving_rows,
             "sizes": size_rows, "crowded": crowded_rows, "ranks": rank_rows, "auto": auto_rows,
             "instructions": instruction_rows}

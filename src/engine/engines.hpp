@@ -15,6 +15,7 @@
 #include "plan/run_plan.hpp"
 #include "stats/live_progress.hpp"
 #include "stats/run_result.hpp"
+#include "stats/worker_tally.hpp"
 
 namespace nw {
 
@@ -55,18 +56,11 @@ void run_automatic(EngineRun& run);
 inline constexpr const char* in_on_end =
     "in on_end(); the rows of all events are in their tables, but no results were written";
 
-// The work of one worker, for the report.
-struct WorkerTally {
-    Counters counters;
-    WorkerFigures figures;
-    double busy_seconds = 0;
-    double asleep_seconds = 0;
-    HardwareCounts hardware;
-    const std::vector<Group*>* groups = nullptr;
-};
 // Adds the digest of the groups' LPs and the size of their states to the result. Requires: the LPs
 // are not destroyed yet.
 void report_lps(RunResult& result, const std::vector<Group*>& groups);
+// The number of events and anti-messages that this rank has sent, by receiving rank.
+std::vector<std::uint64_t>& sent_by_rank(RunResult& result, std::uint32_t ranks);
 void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t worker,
                    const WorkerTally& tally);
 

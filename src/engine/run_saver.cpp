@@ -64,7 +64,11 @@ Message unpack_message(const std::string& bytes) {
 
 }  // namespace
 
-void begin_progress(EngineRun& run, RunHistory& history) {
+Stopwatch begin_progress(EngineRun& run, RunHistory& history) {
+    if (run.paused != nullptr) {
+        history = std::move(run.paused->history);
+        return run.paused->loop;
+    }
     RunSample first;
     const SavedRun* const saved = run.plan.config.restart_from.get();
     std::vector<RunPiece>& pieces = run.result.saving.pieces;
@@ -83,10 +87,11 @@ void begin_progress(EngineRun& run, RunHistory& history) {
                       run.plan.workers});
     history.begin(RunHistory::Clock::now(), first, saved != nullptr ? &saved->history : nullptr);
     run.progress.begin(first.gvt);
+    return {};
 }
 
 void begin_output(EngineRun& run) {
-    if (!run.plan.config.restart_from) return;
+    if (!run.plan.config.restart_from || run.paused != nullptr) return;
     run.ranks.share({});
     run.begin_output();
 }

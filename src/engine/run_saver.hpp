@@ -22,9 +22,10 @@
 
 namespace nw {
 
-// Begins the event loop's history and progress line. On a restart, they continue from the saved
-// run. Thread: worker 0.
-void begin_progress(EngineRun& run, RunHistory& history);
+// Begins the event loop's history and progress line, and returns a stopwatch that began with the
+// event loop. On a restart, history and progress line continue from the saved run. If the run was
+// left by another engine, history and stopwatch are continued. Thread: worker 0.
+Stopwatch begin_progress(EngineRun& run, RunHistory& history);
 
 // On a restart, cuts the tables to the position of the checkpoint. First it waits for all ranks, so
 // that no rank can refuse the restart any more. Collective over the ranks: one thread of each rank

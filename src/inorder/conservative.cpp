@@ -94,11 +94,7 @@ class ConservativeRun final : private SavedRank {
         const Stopwatch stopwatch;
         guarded(w, [&] {
             if (w != 0) return;
-            loop_ = run_.paused != nullptr ? run_.paused->loop : Stopwatch();
-            if (run_.paused != nullptr)
-                rank_.history() = std::move(run_.paused->history);
-            else
-                begin_progress(run_, rank_.history());
+            loop_ = begin_progress(run_, rank_.history());
             saver_.begin(loop_);
         });
         for (;;) {
@@ -119,10 +115,10 @@ class ConservativeRun final : private SavedRank {
         }
         meter_phase<MeterPhase::ending>();
         if (w == 0) run_.result.wall_seconds = loop_.wall_seconds();
-        tallies_[w].busy_seconds += stopwatch.thread_cpu_seconds();
-        tallies_[w].asleep_seconds += workers_[w]->asleep_seconds();
+        tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
+        tallies_[w].asleep_seconds = workers_[w]->asleep_seconds();
         tallies_[w].hardware = counters.counts();
-        if (run_.paused != nullptr) tallies_[w].hardware += run_.paused->workers[w].hardware;
+        if (run_.paused != nullptr) tallies_[w].add_times(run_.paused->workers[w].tally);
         guarded(w, [&] {
             if (leaving_ != nullptr)
                 leave(w);
@@ -134,18 +130,15 @@ class ConservativeRun final : private SavedRank {
     }
 
     void leave(std::uint32_t w) {
+        leaving_->workers[w].tally = tallies_[w];
         workers_[w]->executor().leave_to(*leaving_, sums().earliest);
-        PausedWorker& paused = leaving_->workers[w];
-        paused.busy_seconds = tallies_[w].busy_seconds;
-        paused.asleep_seconds = tallies_[w].asleep_seconds;
-        paused.hardware = tallies_[w].hardware;
     }
 
     void set_up(std::uint32_t w) {
         guarded(w, [&] {
             start_worker(run_.model);
             if (run_.paused != nullptr)
-                continue_from(*run_.paused, w);
+                workers_[w]->executor().continue_from(*run_.paused);
             else
                 workers_[w]->executor().set_up();
         });
@@ -155,7 +148,7 @@ class ConservativeRun final : private SavedRank {
         if (w == 0)
             guarded(w, [&] {
                 const auto network = rank_.hold_network();
-                if (run_.paused == nullptr) begin_output(run_);
+                begin_output(run_);
             });
         if (w == 0 && !rank_.broken()) has_groups_.store(true, std::memory_order_release);
         guarded(w, [&] {
@@ -166,12 +159,6 @@ class ConservativeRun final : private SavedRank {
         // on a failure at this stage.
         if (rank_.failed() && run_.plan.ranks > 1) rank_.give_up();
         if (w == 0) pump_.end();
-    }
-
-    void continue_from(PausedRun& paused, std::uint32_t w) {
-        workers_[w]->executor().continue_from(paused);
-        tallies_[w].busy_seconds = paused.workers[w].busy_seconds;
-        tallies_[w].asleep_seconds = paused.workers[w].asleep_seconds;
     }
 
     // Thread: the pump's.
@@ -249,28 +236,18 @@ class ConservativeRun final : private SavedRank {
         paused.gvt = sums().earliest;
         paused.history = std::move(rank_.history());
         paused.loop = loop_;
-        for (const auto& worker : workers_) {
-            const InOrderExecutor& executor = worker->executor();
-            paused.last_committed_time = std::max(paused.last_committed_time, executor.last_time());
-            paused.dropped_beyond_end |= executor.dropped_beyond_end();
-        }
-        add_communication();
-    }
-
-    void add_communication() {
-        auto& rows = run_.result.communication;
-        if (rows.empty()) rows.emplace_back(run_.plan.ranks);
-        for (const auto& worker : workers_) worker->executor().add_sent_to(rows.front());
+        for (const auto& worker : workers_)
+            worker->executor().add_sent_to(sent_by_rank(run_.result, run_.plan.ranks));
     }
 
     void gather_results() {
         RunResult& result = run_.result;
         result.history = rank_.history().samples();
         result.segments_bytes = run_.memory.segment_bytes();
-        add_communication();
         for (std::uint32_t w = 0; w < workers_.size(); ++w) {
             InOrderExecutor& executor = workers_[w]->executor();
             report_lps(result, executor.groups());
+            executor.add_sent_to(sent_by_rank(result, run_.plan.ranks));
             tallies_[w].counters = executor.counters();
             tallies_[w].figures = executor.figures();
             tallies_[w].groups = &executor.groups();

@@ -35,9 +35,10 @@ namespace nw {
 class MeasureSums;
 class AddressMap;
 class Exchange;
+class PendingChains;
 class SavedGroups;
-struct PausedRun;
 class SectionWriter;
+struct PausedRun;
 struct SavedPart;
 struct WireEvent;
 
@@ -176,7 +177,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
 
     void read_group_of(SavedGroups& saved, Group& group);
     void go_on_with(Group& group, const std::vector<EventRecord*>& pending);
-    void settle_for_pause(VirtualTime gvt);
+    void settle_for_pause(VirtualTime gvt, PendingChains& pending);
     void run_on_start(Group& group, LpRecord& lp);
     void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override;

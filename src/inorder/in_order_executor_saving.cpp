@@ -49,29 +49,32 @@ void InOrderExecutor::go_on_with(Group& group, const std::vector<EventRecord*>& 
     lps_not_ended_ += not_ended(group);
 }
 
-// Makes records for all events, and completes the intervals of measures before `gvt`.
-void InOrderExecutor::settle_for_pause(VirtualTime gvt) {
+// Completes the intervals of measures before `gvt`, makes records for all events, and chains them by
+// group.
+void InOrderExecutor::settle_for_pause(VirtualTime gvt, PendingChains& pending) {
     nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
     put_all_on_record(short_, pending_, [&](std::uint32_t lp) -> Group& {
         return *world_.groups[world_.plan.partition.position(lp).group];
+    });
+    pending_.for_each([&](const PendingEntry& entry) {
+        pending.add(world_.plan.partition.position(entry.target).group, *entry.record());
     });
 }
 
 // The LPs keep nothing that depends on the engine, so they need no change.
 void InOrderExecutor::leave_to(PausedRun& paused, VirtualTime gvt) {
-    settle_for_pause(gvt);
-    pending_.for_each([&](const PendingEntry& entry) {
-        paused.add_pending(world_.plan.partition.position(entry.target).group, *entry.record());
-    });
+    settle_for_pause(gvt, paused.pending);
     for (const Group* group : groups_) {
         const std::uint32_t g = group->mail.group();
         paused.groups[g] = std::move(world_.groups[g]);
     }
     groups_.clear();
     PausedWorker& worker = paused.workers[self_.worker];
-    worker.counters = counters_;
-    worker.figures = figures_;
+    worker.tally.counters = counters_;
+    worker.tally.figures = figures_;
     worker.intervals = intervals_;
+    worker.last_committed_time = last_time_;
+    worker.dropped_beyond_end = dropped_beyond_end_;
 }
 
 void InOrderExecutor::continue_from(PausedRun& paused) {
@@ -80,26 +83,23 @@ void InOrderExecutor::continue_from(PausedRun& paused) {
         NW_CHECK(paused.groups[g] != nullptr);
         world_.groups[g] = std::move(paused.groups[g]);
         groups_.push_back(world_.groups[g].get());
-        go_on_with(*groups_.back(), paused.take_pending(g));
+        go_on_with(*groups_.back(), paused.pending.take(g));
     }
-    PausedWorker& worker = paused.workers[self_.worker];
-    counters_ = worker.counters;
-    figures_ = worker.figures;
+    const PausedWorker& worker = paused.workers[self_.worker];
+    counters_ = worker.tally.counters;
+    figures_ = worker.tally.figures;
     if (world_.plan.measure_times.on()) intervals_ = worker.intervals;
     counted_events_ = counters_[Counter::executed_events];
-    last_time_ = paused.last_committed_time;
-    dropped_beyond_end_ |= paused.dropped_beyond_end;
+    last_time_ = worker.last_committed_time;
+    dropped_beyond_end_ |= worker.dropped_beyond_end;
 }
 
 // The key of the last event at which an LP allowed the end of the run is not saved. A restart does
 // not need it: some LP has not allowed the end yet, and will do so at a later event.
 SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
                                 const AddressMap& map, VirtualTime gvt) {
-    settle_for_pause(gvt);
     PendingChains pending(world_.plan.partition.groups());
-    pending_.for_each([&](const PendingEntry& entry) {
-        pending.add(world_.plan.partition.position(entry.target).group, *entry.record());
-    });
+    settle_for_pause(gvt, pending);
     SavedPart part =
         write_groups(groups_, pending, map, world_.plan.config.save.modules, file, file_number);
     part.progress.gvt = gvt;

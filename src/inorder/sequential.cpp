@@ -78,8 +78,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
 
     void execute() {
         const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
-        const Stopwatch stopwatch;
-        begin_progress(run_, history_);
+        const Stopwatch stopwatch = begin_progress(run_, history_);
         saver_.begin(stopwatch);
         while (!execute_until_still() && run_.plan.config.save.on()) {
             executor_.hand_over_all_output(executor_.last_time());

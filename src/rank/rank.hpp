@@ -88,7 +88,7 @@ class Rank {
     // Thread: the worker that will own the group, so that first touch puts the group's pages on its
     // node.
     Group& make_group(std::uint32_t g);
-    // A group that another engine leaves, or that is left to another engine.
+    // Take a group over from another engine, and leave it to another engine.
     Group& put_group(std::unique_ptr<Group> group);
     std::unique_ptr<Group> take_group(std::uint32_t g) noexcept;
     // For moves between ranks, while all workers are paused. drop_group() frees the group's memory.
@@ -135,9 +135,6 @@ class Rank {
     // Thread: worker w. One ring from each worker of the rank, by its number. Empty if mail uses
     // only the bottom halves.
     std::span<MailRing> rings_to(std::uint32_t w) noexcept;
-    // Of --engine auto; null: no other engine continues the run. Set before the workers start.
-    EngineTrial* trial() const noexcept { return trial_; }
-    void set_trial(EngineTrial* trial) noexcept { trial_ = trial; }
     // Null: there are no rings.
     MailRing* ring(std::uint32_t from, std::uint32_t to) noexcept;
     // Puts a bottom half on the ready list of the worker that gets the mail of its group now.
@@ -187,6 +184,9 @@ class Rank {
     void rethrow_failure();
 
     LiveProgress& progress() noexcept { return progress_; }
+    // Of --engine auto; null: no other engine continues the run. Set before the workers start.
+    EngineTrial* trial() const noexcept { return trial_; }
+    void set_trial(EngineTrial* trial) noexcept { trial_ = trial; }
     // Thread: worker 0.
     RunHistory& history() noexcept { return *history_; }
 

@@ -45,6 +45,11 @@ void report_lps(RunResult& result, const std::vector<Group*>& groups) {
     }
 }
 
+std::vector<std::uint64_t>& sent_by_rank(RunResult& result, std::uint32_t ranks) {
+    if (result.communication.empty()) result.communication.emplace_back(ranks);
+    return result.communication.front();
+}
+
 void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t worker,
                    const WorkerTally& tally) {
     WorkerReport report;

@@ -228,7 +228,7 @@ class TimeWarpRun final : private SavedRank {
         if (w == 0) {
             guarded([&] {
                 const auto network = rank_.hold_network();
-                if (run_.paused == nullptr) begin_output(run_);
+                begin_output(run_);
             });
             guarded([&] { tracks_.resume(); });
             guarded([&] { net_thread_.begin(); });
@@ -285,8 +285,6 @@ class TimeWarpRun final : private SavedRank {
     void make_groups(std::uint32_t w) {
         if (run_.paused != nullptr) {
             workers_[w]->continue_from(*run_.paused);
-            tallies_[w].busy_seconds = run_.paused->workers[w].busy_seconds;
-            tallies_[w].asleep_seconds = run_.paused->workers[w].asleep_seconds;
         } else if (const SavedRun* saved = run_.plan.config.restart_from.get()) {
             workers_[w]->read_groups(*saved);
         } else if (run_.plan.config.memory == MemoryMode::numa) {
@@ -303,11 +301,7 @@ class TimeWarpRun final : private SavedRank {
         // Guarded, because the other workers wait at the barriers below.
         if (w == 0)
             guarded([&] {
-                loop_ = run_.paused != nullptr ? run_.paused->loop : Stopwatch();
-                if (run_.paused != nullptr)
-                    rank_.history() = std::move(run_.paused->history);
-                else
-                    begin_progress(run_, rank_.history());
+                loop_ = begin_progress(run_, rank_.history());
                 tracks_.begin();
                 saver_.begin(loop_);
             });
@@ -324,10 +318,10 @@ class TimeWarpRun final : private SavedRank {
             if (leaving_ != nullptr) break;
         }
         if (w == 0) run_.result.wall_seconds = loop_.wall_seconds();
-        tallies_[w].busy_seconds += stopwatch.thread_cpu_seconds();
-        tallies_[w].asleep_seconds += worker.asleep_seconds();
+        tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
+        tallies_[w].asleep_seconds = worker.asleep_seconds();
         tallies_[w].hardware = counters.counts();
-        if (run_.paused != nullptr) tallies_[w].hardware += run_.paused->workers[w].hardware;
+        if (run_.paused != nullptr) tallies_[w].add_times(run_.paused->workers[w].tally);
     }
 
     void pause(std::uint32_t w) {
@@ -361,11 +355,8 @@ class TimeWarpRun final : private SavedRank {
     }
 
     void leave(std::uint32_t w) {
+        leaving_->workers[w].tally = tallies_[w];
         workers_[w]->leave_to(*leaving_);
-        PausedWorker& paused = leaving_->workers[w];
-        paused.busy_seconds = tallies_[w].busy_seconds;
-        paused.asleep_seconds = tallies_[w].asleep_seconds;
-        paused.hardware = tallies_[w].hardware;
     }
 
     // --- Failures of the model ---
@@ -442,29 +433,19 @@ class TimeWarpRun final : private SavedRank {
         paused.gvt = workers_[0]->paused_at();
         paused.history = std::move(rank_.history());
         paused.loop = loop_;
-        for (const auto& worker : workers_) {
-            paused.last_committed_time =
-                std::max(paused.last_committed_time, worker->last_committed_time());
-            paused.dropped_beyond_end |= worker->dropped_beyond_end();
-        }
-        add_communication();
-    }
-
-    void add_communication() {
-        auto& rows = run_.result.communication;
-        if (rows.empty()) rows.emplace_back(run_.ranks.ranks());
-        for (const auto& worker : workers_) worker->add_sent_to(rows.front());
+        for (const auto& worker : workers_)
+            worker->add_sent_to(sent_by_rank(run_.result, run_.ranks.ranks()));
     }
 
     void gather_results() {
         RunResult& result = run_.result;
         result.segments_bytes = run_.memory.segment_bytes();
         result.history = rank_.history().samples();
-        add_communication();
         for (std::uint32_t w = 0; w < workers_.size(); ++w) {
             const Worker& worker = *workers_[w];
             result.messages_left += worker.balance();
             report_lps(result, worker.groups());
+            worker.add_sent_to(sent_by_rank(result, run_.ranks.ranks()));
             worker.add_most_rolled_back_lps(result.most_rolled_back_lps);
             result.numa.memory += worker.memory_kinds();
             tallies_[w].counters = worker.counters();

@@ -159,7 +159,6 @@ class alignas(64) Worker final : private detail::EventSink,
     VirtualTime end_time() const noexcept { return ending_.time(); }
     bool splits_time() const noexcept { return ending_.splits_time(); }
     VirtualTime last_committed_time() const noexcept { return committer_.last_committed_time(); }
-    bool dropped_beyond_end() const noexcept { return ending_.sent_beyond_end() > 0; }
     VirtualTime paused_at() const noexcept { return standstill_.bound().time; }
     std::int64_t balance() const noexcept { return core_.epochs.balance(); }
 
@@ -272,7 +271,7 @@ class alignas(64) Worker final : private detail::EventSink,
     // --- a pause (worker_saving.cpp) ---
     void begin_pause(const GvtResult& result);
     void pause_on_gvt(const GvtResult& result);
-    PendingChains settle_pending();
+    void settle_pending(PendingChains& pending);
     void drop_cancelled();
     void look_at_all_intervals();
     void forget_past(Group& group);

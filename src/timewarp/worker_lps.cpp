@@ -125,19 +125,19 @@ void Worker::continue_from(PausedRun& paused) {
         if (!(core_.plan.partition.first_owner(g) == core_.self)) continue;
         NW_CHECK(paused.groups[g] != nullptr);
         Group& group = settle_in(core_.rank.put_group(std::move(paused.groups[g])));
-        go_on_with(group, paused.take_pending(g));
+        go_on_with(group, paused.pending.take(g));
     }
-    PausedWorker& worker = paused.workers[core_.self.worker];
-    core_.counters = worker.counters;
+    const PausedWorker& worker = paused.workers[core_.self.worker];
+    core_.counters = worker.tally.counters;
     committed_elsewhere_ = static_cast<std::int64_t>(core_.counters[Counter::executed_events] -
                                                      core_.counters[Counter::rolled_back_events] -
                                                      core_.counters[Counter::committed_events]);
-    core_.figures = worker.figures;
+    core_.figures = worker.tally.figures;
     if (core_.intervals != nullptr) *core_.intervals = worker.intervals;
     core_.gvt = paused.gvt;
     core_.lead = core_.gvt;
-    committer_.resume_from(paused.last_committed_time);
-    if (paused.dropped_beyond_end) ending_.note_beyond_end();
+    committer_.resume_from(worker.last_committed_time);
+    if (worker.dropped_beyond_end) ending_.note_beyond_end();
 }
 
 // --- After ---------------------------------------------------------------------------------------

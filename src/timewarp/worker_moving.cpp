@@ -15,7 +15,8 @@ std::vector<std::optional<std::string>> Worker::give_groups(
     const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave) {
     NW_CHECK(committer_.all_is_final());
     look_at_all_intervals();
-    const PendingChains pending = settle_pending();
+    PendingChains pending(core_.plan.partition.groups());
+    settle_pending(pending);
     std::vector<bool> leaves(core_.plan.partition.groups());
     std::vector<std::optional<std::string>> parcels;
     for (const std::uint32_t g : leaving) {

@@ -74,12 +74,11 @@ void Worker::end_interrupted() noexcept {
 
 // --- Saving --------------------------------------------------------------------------------------
 
-// Returns the pending events by group. Drops events that were canceled or whose anti-messages have
+// Chains the pending events by group. Drops events that were canceled or whose anti-messages have
 // arrived. Usually there are none, and the pending set is not rewritten.
-PendingChains Worker::settle_pending() {
+void Worker::settle_pending(PendingChains& pending) {
     put_all_on_record(*short_, pending_,
                       [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
-    PendingChains pending(core_.plan.partition.groups());
     bool some_go = false;
     pending_.for_each([&](const PendingEntry& entry) {
         EventRecord& event = *entry.record();
@@ -94,7 +93,6 @@ PendingChains Worker::settle_pending() {
             pending.add(g, event);
     });
     if (some_go) drop_cancelled();
-    return pending;
 }
 
 void Worker::drop_cancelled() {
@@ -127,7 +125,8 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
     TraceTurn trace(core_.trace);
     trace.begin();
     look_at_all_intervals();
-    const PendingChains pending = settle_pending();
+    PendingChains pending(core_.plan.partition.groups());
+    settle_pending(pending);
     for (Group* group : core_.groups) forget_past(*group);
     SavedPart part =
         write_groups(core_.groups, pending, map, core_.plan.config.save.modules, file, file_number);
@@ -146,20 +145,21 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
 void Worker::leave_to(PausedRun& paused) {
     NW_CHECK(committer_.all_is_final());
     look_at_all_intervals();
-    PendingChains pending = settle_pending();
+    settle_pending(paused.pending);
     for (Group* group : core_.groups) {
         const std::uint32_t g = group->mail.group();
         NW_CHECK(group->unmatched_anti_messages.empty());
         for (std::uint32_t i = 0; i < group->count; ++i) core_.forget(*group, group->lps[i]);
-        paused.pending[g] = pending.take(g);
         paused.groups[g] = core_.rank.take_group(g);
     }
     core_.groups.clear();
     count_saved_states(core_.counters);
     PausedWorker& worker = paused.workers[core_.self.worker];
-    worker.counters = core_.counters;
-    worker.figures = core_.figures;
+    worker.tally.counters = core_.counters;
+    worker.tally.figures = core_.figures;
     if (core_.intervals != nullptr) worker.intervals = *core_.intervals;
+    worker.last_committed_time = committer_.last_committed_time();
+    worker.dropped_beyond_end = ending_.sent_beyond_end() > 0;
 }
 
 }  // namespace nw

@@ -4,6 +4,7 @@
 // Method: the LPs of gap_model.hpp fail in all ways that are covered, as soon as a number is
 // missing. test_stepped_failures.cpp does the same with schedules that a seed draws.
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -176,6 +177,60 @@ TEST_CASE("a failure at the start ends the run while other workers wait") {
         Config config = wild_config(EngineKind::conservative);
         config.workers = 4;
         REQUIRE(model_error_of(model, config).find("LP 7 at time 1.5") == 0);
+    }
+}
+
+// --- A measure that fails between two engines ----------------------------------------------------
+
+// LP 0 has no events, so that its measure is first read when an engine leaves the run or at the
+// end.
+class MeasuredProcess final : public LogicalProcess {
+  public:
+    explicit MeasuredProcess(LpId lp) : is_idle_(index(lp) == 0) {}
+    void on_start(Context& context) override {
+        if (!is_idle_) context.schedule(context.self(), 0.5, 0);
+    }
+    void on_event(Context& context, const Event&) override {
+        context.schedule(context.self(), 0.5, 0);
+    }
+    const Count& count() const {
+        if (is_idle_) throw std::runtime_error("the LP is idle");
+        return count_;
+    }
+
+  private:
+    const bool is_idle_;
+    Count count_;
+};
+
+class MeasuredModel final : public Model {
+  public:
+    MeasuredModel() : Model("measured", "one measure fails") {}
+    Setup setup() override {
+        Setup setup;
+        setup.lps = 8;
+        setup.until = 1000;
+        setup.lookahead = 0.5;
+        setup.process = process<MeasuredProcess>();
+        setup.measures = {measure(
+            "count", [](const MeasuredProcess& lp) -> auto& { return lp.count(); })};
+        add_measure_tables(setup.outputs, true);
+        return setup;
+    }
+};
+
+TEST_CASE("a measure that fails while an engine leaves the run ends the run with its message") {
+    MeasuredModel model;
+    for (const std::uint32_t workers : {1, 2}) {
+        Config config = wild_config(EngineKind::automatic);
+        config.workers = workers;
+        config.measure_interval = 1;
+        config.trial = {.seconds = 0, .alternates = true};
+        const std::string error = model_error_of(model, config);
+        INFO(error);
+        CHECK(error.find("LP 0 at time ") == 0);
+        CHECK(error.find("in a measure: ") != std::string::npos);
+        CHECK(error.find("the LP is idle") != std::string::npos);
     }
 }
 

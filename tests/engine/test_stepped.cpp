@@ -244,12 +244,17 @@ class Busy final : public PlainStateProcess<std::uint64_t> {
     }
 };
 
-TEST_CASE("an LP that has speculated once executes safe events without a history again") {
+Setup busy_setup(std::uint32_t lps, VirtualTime until) {
     Setup setup;
-    setup.lps = 12;
-    setup.until = 60;
+    setup.lps = lps;
+    setup.until = until;
     setup.lookahead = Busy::lookahead;
     setup.process = process<Busy>();
+    return setup;
+}
+
+TEST_CASE("an LP that has speculated once executes safe events without a history again") {
+    const Setup setup = busy_setup(12, 60);
     Config config = fine_grained();
     config.window_mode = WindowMode::fixed;
     config.window = Busy::lookahead;
@@ -267,11 +272,7 @@ TEST_CASE("an LP that has speculated once executes safe events without a history
 // A batch that is much longer than the interval between rounds would delay each round, and the
 // history would leave the cache before it is committed.
 TEST_CASE("a worker with a history executes few events between two GVT rounds") {
-    Setup setup;
-    setup.lps = 500;
-    setup.until = 5;
-    setup.lookahead = Busy::lookahead;
-    setup.process = process<Busy>();
+    const Setup setup = busy_setup(500, 5);
     for (const bool keeps : {true, false}) {
         Config config = fine_grained();
         config.gvt_interval_ms = 1;
