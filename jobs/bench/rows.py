@@ -28,8 +28,9 @@ class Row(NamedTuple):
 
 
 SEQUENTIAL = " --engine sequential"
-ONE = " --workers 1"
-TWO = " --workers 2"
+TIME_WARP = " --engine timewarp"
+ONE = f"{TIME_WARP} --workers 1"
+TWO = f"{TIME_WARP} --workers 2"
 # A single worker may execute events irrevocably and keep no data for rollback. With this option it
 # keeps the data, so that their cost is measured.
 KEPT = " --keep-safe-events on"
@@ -175,14 +176,14 @@ def crowded_rows():
                              at_least=share, scale=1 / fair))
 
     for workers, foreign, share in cases:
-        add("workers", workers, foreign, share, Run(f"{command} --workers {workers}"))
+        add("workers", workers, foreign, share, Run(f"{command}{TIME_WARP} --workers {workers}"))
     for foreign, share in (0, 0.85), (1, 0.6):
         add("ranks", 2 * cores, foreign, share, Run(command + ONE, ranks=2 * cores))
         add("conservative ranks", 2 * cores, foreign, share,
             Run(command + ONE + " --engine conservative", ranks=2 * cores))
     yield Row(f"{phold_name(1024, 16)}, on {cores} cores", columns, wanted)
     # There are few events at a time, so that workers often wait for each other.
-    few = f"phold --lps 64 --remote 0.5 --state 16 --until 20000 --workers {cores}"
+    few = f"phold --lps 64 --remote 0.5 --state 16 --until 20000{TIME_WARP} --workers {cores}"
     yield Row("64 x 1, 50 % remote, a foreign process for each core",
               {"alone": Run(few), "beside": Run(few, foreign=cores)},
               [Wanted("share of the speed kept", "alone", "beside", at_least=0.05)])

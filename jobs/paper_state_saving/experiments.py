@@ -137,7 +137,7 @@ class Plan:
     def arguments(self, variant, until):
         """The command line of pcs without --stats."""
         return ["--width", self.cells, "--height", self.cells, "--until", f"{until:.17g}", "--seed",
-                self.seed, "--workers", variant.workers, "--huge-pages", variant.huge_pages,
+                self.seed, "--engine", "timewarp", "--workers", variant.workers, "--huge-pages", variant.huge_pages,
                 *variant.method.arguments()]
 
 

@@ -65,6 +65,9 @@ struct Placement {
     std::map<NodeId, HomeMemory> memory_by_home() const;
 };
 
+// The size of the sample at the end of a run.
+inline constexpr std::size_t pages_of_last_sample = 65'536;
+
 // Queries all pages if their number is at most `sample_pages_max`; otherwise a sample of at most
 // this size (a few more if groups grow meanwhile). Throws std::bad_alloc. Cost: about 0.2 µs per
 // queried page, and a copy of every segment table.

@@ -1,5 +1,6 @@
 #include "engine/worker_threads.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <exception>
@@ -13,6 +14,12 @@
 #include "numa/image/metered_thread.hpp"
 
 namespace nw {
+
+bool pages_can_be_remote(const WorkerPlaces& where, const std::vector<NodeInfo>& nodes) {
+    const auto with_memory = std::count_if(
+        nodes.begin(), nodes.end(), [](const NodeInfo& node) { return node.total_bytes > 0; });
+    return where.pin && with_memory > 1;
+}
 
 void run_worker_threads(Os& os, const WorkerPlaces& where,
                         const std::function<void(std::uint32_t)>& body,

@@ -27,6 +27,10 @@ struct WorkerPlaces {
     std::vector<Place> host_places{};
 };
 
+// Whether the node of a page can be another one than the node of its worker. Also true if all
+// workers are on one node, for example the workers of a rank that is bound to it.
+bool pages_can_be_remote(const WorkerPlaces& where, const std::vector<NodeInfo>& nodes);
+
 // Runs body(w) on thread w for each place, and joins the threads. Before body(w), the thread is
 // bound to its CPU and sets its memory policy. If the kernel refuses one of these, a single notice
 // reports it. Rethrows the exception of the lowest worker that threw one.

@@ -5,9 +5,11 @@
 #include <atomic>
 #include <barrier>
 #include <memory>
+#include <new>
 #include <optional>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/meter_marks.hpp"
 #include "base/spin_lock.hpp"
 #include "engine/engines.hpp"
@@ -19,6 +21,9 @@
 #include "event/wire_event.hpp"
 #include "inorder/window_rank.hpp"
 #include "inorder/window_worker.hpp"
+#include "lp/group.hpp"
+#include "numa/place/group_pages.hpp"
+#include "numa/place/placement_probe.hpp"
 #include "numa/region/shared_arena.hpp"
 #include "stats/stopwatch.hpp"
 
@@ -56,6 +61,7 @@ class ConservativeRun final : private SavedRank {
             run_on_end();
         }
         gather_results();
+        report_placement();
         destroy_lps();
     }
 
@@ -107,7 +113,7 @@ class ConservativeRun final : private SavedRank {
             barrier_.arrive_and_wait();
             if (!is_pause_) break;
             if (workers_[w]->is_leaving()) {
-                if (w == 0) guarded(w, [&] { leaving_ = std::make_unique<PausedRun>(run_.plan); });
+                if (w == 0) guarded(w, [&] { prepare_to_leave(); });
                 barrier_.arrive_and_wait();
                 break;
             }
@@ -127,6 +133,11 @@ class ConservativeRun final : private SavedRank {
         });
         // A measure has failed. The groups are not complete, so that no engine can continue.
         if (leaving_ != nullptr && rank_.failed()) rank_.give_up();
+    }
+
+    void prepare_to_leave() {
+        NW_CHECK(!rank_.rounds().is_under_way());
+        leaving_ = std::make_unique<PausedRun>(run_.plan);
     }
 
     void leave(std::uint32_t w) {
@@ -253,6 +264,21 @@ class ConservativeRun final : private SavedRank {
             tallies_[w].groups = &executor.groups();
             report_worker(result, run_.places, w, tallies_[w]);
         }
+    }
+
+    // Takes one sample of the nodes of pages. During the run they do not change, because groups do
+    // not move.
+    void report_placement() try {
+        NumaReport& numa = run_.result.numa;
+        if (!pages_can_be_remote(run_.places, numa.nodes)) return;
+        std::vector<const GroupMemory*> groups;
+        for (const auto& worker : workers_)
+            for (const Group* group : worker->executor().groups()) groups.push_back(&group->memory);
+        numa.set_placement(probe_placement(run_.memory.os(), groups, pages_of_last_sample),
+                           run_.result.notices);
+        numa.pages_shared = pages_shared_between_groups(groups);
+    } catch (const std::bad_alloc&) {
+        // The run is done: a lack of memory for the sample must not make it fail.
     }
 
     void destroy_lps() {

@@ -7,7 +7,7 @@
 // Batches carry the window in which they were sent, modulo 2^32.
 //
 // Thread: a worker calls slot() and arrive(). The holder of the net role calls step(), receive(),
-// waiting_for() and is_receiving(). Any worker calls done() and result().
+// waiting_for(), is_under_way() and is_receiving(). Any worker calls done() and result().
 #pragma once
 
 #include <atomic>
@@ -40,6 +40,8 @@ class WindowRounds {
     // Describes what the present round is waiting for.
     std::string waiting_for() const;
 
+    // Whether this rank has contributed to a round whose result it does not have.
+    bool is_under_way() const noexcept { return reduction_.is_under_way(); }
     // Whether all ranks have contributed, but batches for this rank are still under way.
     bool is_receiving() const noexcept { return reduction_.is_receiving(); }
 

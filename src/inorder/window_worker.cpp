@@ -55,7 +55,7 @@ bool WindowWorker::turn(Clock::time_point now) {
     is_idle_ = false;
     is_expecting_ = rank_.net_step();
     bool worked = learn(now);
-    if (finished()) return true;
+    if (finished() || paused()) return true;
     if (is_cut_overdue(now)) {
         cut(now);
         return true;

@@ -38,7 +38,7 @@ void add_engine(OptionBuilder& table, Config& config) {
     table.add_words(
         "engine", config.engine, engine_words,
         "simulation engine; all engines give the same result. sequential: one rank only; auto: "
-        "conservative or timewarp, whichever is faster in a trial at the beginning of the run");
+        "conservative or timewarp, whichever is faster in trials during the run");
     OptionSpec& workers =
         table.add_number("workers", "N", config.workers,
                          from(1).to(Partition::workers_per_rank_max), "worker threads per rank");

@@ -17,7 +17,7 @@ namespace nw {
 
 class CheckedRun;
 
-// automatic: conservative or timewarp, chosen by a trial (plan/engine_trial.hpp).
+// automatic: conservative or timewarp, chosen by trials (plan/engine_trial.hpp).
 enum class EngineKind : std::uint8_t { timewarp, sequential, conservative, automatic };
 enum class WindowMode : std::uint8_t { automatic, fixed, off };
 
@@ -33,7 +33,7 @@ struct TrialOptions {
 };
 
 struct Config {
-    EngineKind engine = EngineKind::timewarp;
+    EngineKind engine = EngineKind::automatic;
     TrialOptions trial;
     // With EngineKind::automatic: why an option excludes the conservative engine; empty: none does.
     std::string needs_timewarp;

@@ -1,10 +1,13 @@
 // --engine auto: the trial that decides between the conservative engine and Time Warp.
 //
-// The run begins with the conservative engine, whose events cost less. If its workers rarely wait
-// for the ends of windows, Time Warp cannot be faster, and the run stays with the conservative
-// engine. Otherwise Time Warp continues the run for the same time. Then the engine that has
-// committed more events per second executes the rest. Events that are executed in the trial are a
-// part of the run, so the trial costs only the changes of the engine.
+// The run begins with the conservative engine, whose events cost less. As long as its workers
+// rarely wait for the ends of windows, Time Warp cannot be faster, and the run stays with the
+// conservative engine. Otherwise Time Warp continues the run for the time of a trial. Then the
+// engine that has committed more events per second continues. Events that are executed in the trial
+// are a part of the run, so the trial costs only the changes of the engine.
+//
+// The conservative engine is observed until the end of the run, because the load can change. Time
+// Warp is not left later: it may have moved groups to other ranks.
 //
 // Thread: the first worker of the first rank, which sends the verdict to all workers with a window
 // or a GVT round. Between two engines: the main thread.
@@ -25,7 +28,7 @@ class EngineTrial {
 
     // `workers`: of all ranks.
     EngineTrial(const TrialOptions& options, std::uint32_t workers)
-        : options_(options), workers_(workers) {}
+        : options_(options), workers_(workers), period_seconds_(options.seconds) {}
 
     // Called with totals over all workers of all ranks: committed events, and the wall time in
     // which workers of the conservative engine waited. Returns whether another engine is to
@@ -33,7 +36,7 @@ class EngineTrial {
     bool is_to_leave(Clock::time_point now, std::uint64_t committed,
                      std::chrono::nanoseconds waited);
 
-    // Whether the present engine executes the rest of the run.
+    // Whether Time Warp executes the rest of the run.
     bool is_over() const noexcept { return is_over_; }
 
     // The engine that was asked to leave has stopped, and `engine` continues. Thread: the main
@@ -49,17 +52,21 @@ class EngineTrial {
         std::uint64_t committed = 0;
         std::chrono::nanoseconds waited{};
     };
-    bool decide(double events_per_second, double share_waited);
+    bool judge_conservative(double events_per_second, double share_waited);
+    bool judge_timewarp(double events_per_second);
 
     const TrialOptions options_;
     const std::uint32_t workers_;
     EngineKind engine_ = EngineKind::conservative;
-    std::optional<Reading> first_;  // of the present engine
+    std::optional<Reading> first_;  // of the present period
+    // Wall time after which the conservative engine is judged. Time Warp is judged after
+    // options_.seconds.
+    double period_seconds_;
     bool is_over_ = false;
-    bool is_leaving_ =
-        false;  // the present engine is to stop, but continues until all workers stop
-    double share_waited_ = 0;  // by workers of the conservative engine, during its trial
-    // Committed events per second, during the trial; null: not measured.
+    // The present engine is to stop, but continues until all workers stop.
+    bool is_leaving_ = false;
+    std::optional<double> share_waited_;  // by workers of the conservative engine; null: not judged
+    // Committed events per second, when both engines were compared; null: they were not.
     std::optional<double> conservative_speed_;
     std::optional<double> timewarp_speed_;
 };

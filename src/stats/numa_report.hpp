@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "numa/place/migration_log.hpp"
 #include "numa/place/placement_probe.hpp"
@@ -48,6 +51,16 @@ struct NumaReport {
     std::string placed;
     PagemigdReport pagemigd;
     MemoryKinds memory;  // summed over the workers
+
+    // Takes the sample of the end of the run, or adds a notice if the kernel refused it.
+    void set_placement(const Placement& sample, std::vector<std::string>& notices) {
+        if (sample.status == 0)
+            placement = sample;
+        else
+            notices.push_back(fmt::format(
+                "placement is unknown: the kernel does not report the nodes of pages ({})",
+                std::strerror(sample.status)));
+    }
 };
 
 }  // namespace nw

@@ -20,7 +20,6 @@ namespace {
 // Pages of one sample: 2,048 take half a millisecond of one core, and the estimated share is
 // accurate to 1 or 2 percent.
 constexpr std::size_t pages_a_sample = 2048;
-constexpr std::size_t pages_of_last_look = 65'536;
 
 // How soon a request is answered.
 constexpr std::chrono::milliseconds wake_up_interval{100};
@@ -41,13 +40,6 @@ double process_cpu_seconds() noexcept {
 }
 
 bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(where.places) > 1; }
-
-// Also true if all workers are on one node, for example the workers of a rank that is bound to it.
-bool pages_can_be_remote(const WorkerPlaces& where, const std::vector<NodeInfo>& nodes) {
-    const auto with_memory = std::count_if(
-        nodes.begin(), nodes.end(), [](const NodeInfo& node) { return node.total_bytes > 0; });
-    return where.pin && with_memory > 1;
-}
 
 // The places of the workers that the policy decides for. With asymsched these are the workers of
 // all ranks on the same cores.
@@ -152,7 +144,7 @@ void PlacementWatch::last_look() {
     stop();
     if (!watched_) return;
     try {
-        last_ = look(pages_of_last_look);
+        last_ = look(pages_of_last_sample);
         if (last_->status == 0) history_.add(sample_of(*last_, daemon_.figures()));
         pages_shared_ = pages_shared_between_groups(groups_);
     } catch (const std::bad_alloc&) {
@@ -161,15 +153,11 @@ void PlacementWatch::last_look() {
 }
 
 void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notices) {
-    if (last_ && last_->status == 0) report.placement = last_;
     const std::vector<std::string> of_daemon = daemon_.notices();
     // A process that may not move pages may not query their nodes either. In this case the daemon
     // was not started, and its own notice reports this.
     const bool said = daemon_.threads() == 0 && !of_daemon.empty();
-    if (last_ && last_->status != 0 && !said)
-        notices.push_back(
-            fmt::format("placement is unknown: the kernel does not report the nodes of pages ({})",
-                        std::strerror(last_->status)));
+    if (last_ && !(last_->status != 0 && said)) report.set_placement(*last_, notices);
     report.pages_shared = pages_shared_;
     if (seats_ == nullptr || seats_->gives_orders()) report.placed = policy_->report();
     if (seats_ != nullptr && seats_->refusal() != 0) {

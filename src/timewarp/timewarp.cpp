@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.hpp"
 #include "base/meter_marks.hpp"
 #include "checkpoint/saved_run.hpp"
 #include "engine/engines.hpp"
@@ -334,7 +335,7 @@ class TimeWarpRun final : private SavedRank {
         if (purpose.save) {
             saver_.save(w);  // the request to leave, if there is one, remains
         } else if (purpose.leave) {
-            if (w == 0) guarded([&] { leaving_ = std::make_unique<PausedRun>(run_.plan); });
+            if (w == 0) guarded([&] { prepare_to_leave(); });
             barrier_.arrive_and_wait();
         } else {
             worker.resume();
@@ -352,6 +353,11 @@ class TimeWarpRun final : private SavedRank {
                 workers_[w]->finalize();
         });
         workers_[w]->leave_thread();
+    }
+
+    void prepare_to_leave() {
+        NW_CHECK(!rank_.gvt().is_under_way());
+        leaving_ = std::make_unique<PausedRun>(run_.plan);
     }
 
     void leave(std::uint32_t w) {

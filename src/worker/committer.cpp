@@ -84,7 +84,8 @@ inline void Committer::prefetch_next() noexcept {
     }
     if (left > 4) {
         LpRecord& lp = *committing_[left - 4];
-        prefetch(core_.entry_at(lp, lp.committed).event);
+        // The history is empty if an irrevocable event has followed; its ring may be released.
+        if (!lp.history.empty()) prefetch(core_.entry_at(lp, lp.committed).event);
         core_.keeper.prefetch_trim(lp);
     }
 }
@@ -149,7 +150,7 @@ void Committer::commit(Group& group, LpRecord& lp, bool forgets_past) {
         core_.forget(group, lp);
     else if (is_all && core_.keeper.drops_past_early(lp)) {
         core_.keeper.adapt(lp);
-        core_.drop_past(group, lp);
+        core_.drop_history(group, lp);
     } else if (core_.keeper.worth_trimming(lp))
         core_.collect_fossils_before(group, lp, core_.keeper.trim(lp, lp.committed, group.heap));
     if constexpr (paranoid) core_.check_change(lp, bound_);

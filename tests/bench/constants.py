@@ -103,7 +103,7 @@ CONSTANTS = [
              exact=["faults_an_era"], time=["era_ns"])]),
     Constant("receives_posted", "mpi/mpi_transport.cpp", [
         Case("phold, 1,024 x 16 on 2 ranks",
-             ["phold", "--quiet", "--workers", "1", "--events-per-lp", "16", "--until", "100"],
+             ["phold", "--quiet", "--engine", "timewarp", "--workers", "1", "--events-per-lp", "16", "--until", "100"],
              time=["wall_ns_an_event"], start=[sys.executable, ROOT / "jobs/lib/launch.py", "2"])]),
 ]
 # Costs of single steps, from which other constants follow. Measured with the defaults only.

@@ -24,14 +24,15 @@ from pathlib import Path
 OFF = ["--rebind", "off", "--pagemigd", "off"]
 ALL = ["--rebind", "1", "--pagemigd", "2@0.5"]
 OFTEN = ["--rebind", "0.05", "--pagemigd", "off"]
-SPOT = ["--lps", "4096", "--events-per-lp", "4", "--hot-spot", "0.6", "--workers", "1", "--rebind", "0.05",
+SPOT = ["--lps", "4096", "--events-per-lp", "4", "--hot-spot", "0.6",
+        "--engine", "timewarp", "--workers", "1", "--rebind", "0.05",
         "--lps-per-group", "32"]
 WANDERS = ["--hot-spot-period", "1600"]
 STANDS = ["--hot-spot-period", "1000000"]
 TRACE = ["--trace", "FOLDER/trace.json"]  # a folder that is deleted after the run
 STAY = ["--rebind-ranks", "off"]
 MOVE = ["--rebind-ranks", "on"]
-TWO = ["--workers", "2", "--rebind", "off"]
+TWO = ["--engine", "timewarp", "--workers", "2", "--rebind", "off"]
 
 TWO_RANKS = ["mpirun", "--allow-run-as-root", "--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "none", "-np", "2",
              "sh", "-c", 'exec taskset -c "$OMPI_COMM_WORLD_LOCAL_RANK" "$@"', "--"]
@@ -61,7 +62,8 @@ CASES = {
         ("that wanders, short events",
          ["phold", *SPOT, *WANDERS, "--until", "1600"], STAY, MOVE, 1.0),
         ("balanced traffic",
-         ["traffic", "--objects", "1024", "--until", "14400", "--workers", "1", "--rebind", "0.05"],
+         ["traffic", "--objects", "1024", "--until", "14400",
+          "--engine", "timewarp", "--workers", "1", "--rebind", "0.05"],
          STAY, MOVE, 0.97)]),
     # Events of 0.2 µs with one rollback per 100 events or so, events of 1 µs, and a hot spot with
     # many rollbacks.

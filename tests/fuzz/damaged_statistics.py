@@ -70,7 +70,7 @@ def try_case(originals, folder, seed):
 def main():
     programs = Programs()
     originals = [
-        programs.statistics_of("phold", "--lps", 64, "--until", 5, "--workers", 2),
+        programs.statistics_of("phold", "--lps", 64, "--until", 5, "--engine", "timewarp", "--workers", 2),
         programs.statistics_of("bank", "--engine", "sequential", "--measure-interval", 20, "--until", 100)]
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 0
     end = time.monotonic() + seconds

@@ -41,7 +41,7 @@ CASES = {
     "nothing": (None, {}),
     "one_core_by_affinity": (None, {"through": ["taskset", "-c", "3"]}),
     "four_workers_on_one_core": (None, {"through": ["taskset", "-c", "3"],
-                                        "extra": ["--workers", 4]}),
+                                        "extra": ["--engine", "timewarp", "--workers", 4]}),
     "one_core_by_cpuset": (None, {"before": cpuset("one", "3", "1")}),
     # The nearest node with allowed memory becomes the home of all groups.
     "memory_elsewhere": (None, {"before": cpuset("far", "2-3", "0")}),

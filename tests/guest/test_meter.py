@@ -97,7 +97,8 @@ def local_share(found):
 def check_program(topology, model, memory, *options):
     """The local share of the memory accesses in the event loop; 0 if nothing was counted."""
     what = f"{model[0]}-{topology}-{memory}"
-    counts, said = meter(topology, what, programs.bin / model[0], *model[1:], "--quiet", "--workers", 8,
+    counts, said = meter(topology, what, programs.bin / model[0], *model[1:], "--quiet",
+                         "--engine", "timewarp", "--workers", 8,
                          "--memory", memory, *options, options=["--period", 0.5])
     if counts is None:
         return 0

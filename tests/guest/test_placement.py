@@ -43,6 +43,7 @@ def check(name):
     workers = sum(node.cpus for node in nodes)
     batch = guest.Batch(programs, name)
     batch.add("sequential", *MODEL, "--until", 10, "--engine", "sequential")
+    batch.add("conservative", *MODEL, "--until", 10, "--engine", "conservative")
     batch.add("touched", *MODEL, "--until", 10, "--pagemigd", "off")
     batch.add("libc", *MODEL, "--until", 10, "--memory", "libc", "--pagemigd", "off")
     if len(nodes) > 1:
@@ -51,7 +52,7 @@ def check(name):
     results = batch.run()
     touched, libc = results["touched"], results["libc"]
 
-    for key in ("sequential", "touched", "libc"):
+    for key in ("sequential", "conservative", "touched", "libc"):
         guest.expect_ended(programs, f"{name}, {key}", results[key])
         digest = results[key].stats.get("digest")
         programs.expect(digest == results["sequential"].stats.get("digest"),
@@ -64,10 +65,11 @@ def check(name):
                     f"{name}: cores and distances {seen(touched)}")
     if len(nodes) == 1:
         return
-    for kind in ("state", "engine"):
-        remote = remote_of(touched, kind)
-        programs.expect(remote is not None and remote <= LOCAL,
-                        f"{name}: first touch leaves {remote} of {kind} remote")
+    for key in ("conservative", "touched"):
+        for kind in ("state", "engine"):
+            remote = remote_of(results[key], kind)
+            programs.expect(remote is not None and remote <= LOCAL,
+                            f"{name}, {key}: first touch leaves {remote} of {kind} remote")
     daemon = results["daemon"]
     guest.expect_ended(programs, f"{name}, daemon", daemon, exit_code=130)
     for kind in ("state", "engine", "mail"):

@@ -78,7 +78,7 @@ def check_forced(name):
 def check_traffic(name):
     batch = guest.Batch(programs, name, "traffic")
     batch.add("sequential", *TRAFFIC, "--engine", "sequential")
-    often = [*TRAFFIC, "--workers", WORKERS[name], "--rebind", 0.3, "--pagemigd", "4@0.2"]
+    often = [*TRAFFIC, "--engine", "timewarp", "--workers", WORKERS[name], "--rebind", 0.3, "--pagemigd", "4@0.2"]
     batch.add("planned", *often)
     batch.add("drawn", *often, "--check-rebind", 0.5)
     results = batch.run()

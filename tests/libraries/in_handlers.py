@@ -15,7 +15,7 @@ if not models:
 
 variants = [["--workers", workers, "--state-saving-interval", every, "--lps-per-group", 1, "--window", "off"]
             for workers in (1, 2, 4) for every in (1, "auto")]
-variants += [["--workers", 2, "--memory", "libc"]]
+variants += [["--engine", "timewarp", "--workers", 2, "--memory", "libc"]]
 # Both libraries draw their own seeds, so that an event that is executed again makes other bytes
 # with the same content. --check-rollback compares bytes, and is therefore used only where no event
 # is executed again.

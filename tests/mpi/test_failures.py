@@ -15,7 +15,7 @@ ranks = Ranks()
 
 
 def endless_run(count, *options):
-    return ranks.start(ranks.part(count, "phold", "--workers", 1, "--until", 1e12, *options))
+    return ranks.start(ranks.part(count, "phold", "--engine", "timewarp", "--workers", 1, "--until", 1e12, *options))
 
 
 # A rank is killed. The launcher's message names it.
@@ -50,7 +50,8 @@ for count, rank, engine in [(8, 1, "timewarp"), (2, 0, "timewarp"), (8, 1, "cons
 # detects its failure first.
 for options in [["--engine", "conservative"],
                 *(["--window", "off", "--gvt-interval", interval] for interval in range(1, 9))]:
-    ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "two", "--workers", 1, "--lps-per-group", 1,
+    ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "two",
+                                    "--engine", "timewarp", "--workers", 1, "--lps-per-group", 1,
                                     "--watchdog", "off", *options))
     ranks.expect(ended.exit_code == 3 and len(ended.ours) == 1
                  and ended.ours[0].startswith("numawarp: rank 0: LP 1 at time 3, "),
@@ -58,7 +59,8 @@ for options in [["--engine", "conservative"],
 
 # An LP on the second rank cannot be built after the first rank has already sent events to it.
 for options in [["--net-thread", "off"], ["--net-thread", "on"], ["--engine", "conservative"]]:
-    ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "constructor", "--workers", 4,
+    ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "constructor",
+                                    "--engine", "timewarp", "--workers", 4,
                                     "--lps-per-group", 1, "--watchdog", "off", *options))
     ranks.expect(ended.exit_code == 2 and len(ended.ours) == 1
                  and ended.ours[0].startswith("numawarp: rank 1: ")
@@ -68,7 +70,7 @@ for options in [["--net-thread", "off"], ["--net-thread", "on"], ["--engine", "c
 # A rank fails while its messages have not been received: it reports the failure at once, and waits
 # for no other rank.
 for options in [["--net-thread", "on"], ["--engine", "conservative"]]:
-    ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "start", "--workers", 1,
+    ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "start", "--engine", "timewarp", "--workers", 1,
                                     "--lps-per-group", 1, "--watchdog", "off", *options))
     ranks.expect(ended.exit_code == 3 and len(ended.ours) == 1
                  and ended.ours[0].startswith("numawarp: rank 1: LP 7 at time 0 in on_start(): ")

@@ -36,7 +36,8 @@ class Moving:
 
     def words(self, *options):
         program, *model = MODEL
-        return [ranks.bin / program, *model, "--quiet", "--workers", 1, "--stats", self.stats, "--output",
+        return [ranks.bin / program, *model, "--quiet",
+                "--engine", "timewarp", "--workers", 1, "--stats", self.stats, "--output",
                 self.output, "--checkpoint", self.checkpoint, "--checkpoint-period", 0.1, *options]
 
     def start(self, launcher, *options):

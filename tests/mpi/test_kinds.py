@@ -28,7 +28,8 @@ for number, (count, options) in enumerate([
         (2, ["--engine", "conservative"]), (3, ["--engine", "conservative"]), (2, AHEAD),
         (3, ["--lps-per-group", 2, "--rebind", 0.01, "--check-rebind", 0.5, *AHEAD])]):
     folder = ranks.work / f"of{number}"
-    run = ranks.statistics_over(count, "print_shops", *MODEL, "--workers", 1, *options, "--output", folder)
+    run = ranks.statistics_over(count, "print_shops", *MODEL,
+                                "--engine", "timewarp", "--workers", 1, *options, "--output", folder)
     rolled_back += run["rolled_back_events"]
     moved += run["mpi"]["groups_sent"]
     expect(outcome(run, folder) == reference and run["mpi"]["events_sent"] > 0,

@@ -32,7 +32,8 @@ class Retried:
         program, *options = model or MODEL
         self.launch = Launch(
             [sys.executable, CHECKOUT / "jobs/lib/launch.py", "--retries", tries, count,
-             ranks.bin / program, *options, "--workers", 1, "--quiet", "--stats", self.stats, "--output",
+             ranks.bin / program, *options,
+             "--engine", "timewarp", "--workers", 1, "--quiet", "--stats", self.stats, "--output",
              self.output, f"--checkpoint={self.checkpoint}", "--checkpoint-period", period_seconds],
             self.folder)
 

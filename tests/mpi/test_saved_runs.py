@@ -18,7 +18,8 @@ reference = result(ranks.work / "stats.json")
 
 
 def part(count, *options):
-    return ranks.part(count, "phold", *MODEL, "--quiet", "--workers", 1, "--stats", stats, *options)
+    return ranks.part(count, "phold", *MODEL, "--quiet",
+                      "--engine", "timewarp", "--workers", 1, "--stats", stats, *options)
 
 
 def refused(name, words, *parts):
@@ -57,7 +58,7 @@ model = ["--lps-per-group", 4, "--until", 10000]
 checkpoint = ranks.work / "libraries"
 ranks.statistics_of("library_objects", *model, "--engine", "sequential")
 reference = result(ranks.work / "stats.json")
-options = [*model, "--quiet", "--workers", 1, "--stats", stats, "--checkpoint", checkpoint,
+options = [*model, "--quiet", "--engine", "timewarp", "--workers", 1, "--stats", stats, "--checkpoint", checkpoint,
            "--checkpoint-period", "0.2"]
 for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
     beyond = gvt(checkpoint)

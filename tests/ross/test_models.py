@@ -80,7 +80,7 @@ class RossModels(Refusals):
     def check_commits(self):
         """Commit handlers receive the message as the event handler left it, and are called once per
         event."""
-        counted = {self.outcome("ross_bank", "--count-commits", "--workers", "1", *words)
+        counted = {self.outcome("ross_bank", "--count-commits", "--engine", "timewarp", "--workers", "1", *words)
                    for words in (("--synch=1",), ("--check-rollback", "0.5"),
                                  ("--check-rollback", "0.5", "--rollback", "snapshot"))}
         self.expect(len(counted) == 1 and not str(counted).endswith("commits 0')}"),
@@ -89,14 +89,15 @@ class RossModels(Refusals):
     def check_workers(self):
         """One worker is the default, because a process of ROSS has one thread; more are started on
         request."""
-        for words, workers in (((), 1), (("--workers", "2"), 2)):
+        for words, workers in (((), 1), (("--engine", "timewarp", "--workers", "2"), 2)):
             got = len(self.statistics_of("ross_bank", "--end=10", *words)["workers_detail"])
             self.expect(got == workers, f"{words}: {got} workers")
 
     def check_dealing(self):
         """Each of two workers has LPs of each type. Two thirds of the events belong to the tellers,
         the first half of the LPs."""
-        workers = self.statistics_of("ross_bank", "--end=50", "--tellers=16", "--clerks=16", "--workers", "2",
+        workers = self.statistics_of("ross_bank", "--end=50", "--tellers=16", "--clerks=16",
+                                     "--engine", "timewarp", "--workers", "2",
                                      "--rebind", "off")["workers_detail"]
         committed = [worker["committed_events"] for worker in workers]
         self.expect(min(committed) > 0.4 * sum(committed), f"events of the workers: {committed}")
@@ -105,7 +106,7 @@ class RossModels(Refusals):
         launcher = ("mpirun", "--oversubscribe", "-n", "2")
         for program, *words in (("ross_bank",), ("ross_shelves",), ("ross_turns", "--placed")):
             wanted = self.outcome(program, "--synch=1")
-            got = self.outcome(program, "--workers", "1", *words, launcher=launcher)
+            got = self.outcome(program, "--engine", "timewarp", "--workers", "1", *words, launcher=launcher)
             self.expect(got == wanted, f"{program}, 2 ranks: {got}, wanted {wanted}")
 
     def check_mpi_of_the_model(self):

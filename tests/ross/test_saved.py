@@ -27,11 +27,13 @@ for program in ("ross_shelves", "ross_turns", "ross_pinger"):
     wanted = run(program, "--synch=1")[:3]
     folder = checkpoint / program
     folder.parent.mkdir(exist_ok=True)
-    code, errors = stop(start(programs, programs.bin / program, "--end=16000", "--workers", 2, "--stats", stats,
+    code, errors = stop(start(programs, programs.bin / program, "--end=16000",
+                              "--engine", "timewarp", "--workers", 2, "--stats", stats,
                               "--checkpoint", folder, "--checkpoint-period", 0.02), folder)
     programs.expect(code == 0 and restart_hint(errors) is not None, f"{program} saves the run and stops: {code} {errors}")
-    for words, launcher in ((("--workers", "1"), ()), (("--workers", "3", "--rollback", "snapshot"), ()),
-                            (("--synch=1",), ()), (("--workers", "1"), RANKS)):
+    for words, launcher in ((("--engine", "timewarp", "--workers", "1"), ()),
+                            (("--workers", "3", "--rollback", "snapshot"), ()),
+                            (("--synch=1",), ()), (("--engine", "timewarp", "--workers", "1"), RANKS)):
         if program == "ross_pinger" and launcher:
             continue  # it does not gather its sum over ranks
         got = run(program, "--restart", folder, *words, launcher=launcher)

@@ -33,7 +33,7 @@ reference = result(stats)
 
 # The size of one checkpoint.
 elsewhere = programs.work / "elsewhere"
-size = programs.statistics_of(*MODEL, "--workers", 2, "--checkpoint", elsewhere,
+size = programs.statistics_of(*MODEL, "--engine", "timewarp", "--workers", 2, "--checkpoint", elsewhere,
                               "--checkpoint-period", "0.2")["checkpoints"]["bytes"]
 disk = programs.work / "disk"
 disk.mkdir()
@@ -42,7 +42,8 @@ checkpoint = disk / "checkpoint"
 
 
 def saving(*more):
-    return start(programs, programs.bin / MODEL[0], *MODEL[1:], "--workers", 2, "--quiet", "--stats", stats,
+    return start(programs, programs.bin / MODEL[0], *MODEL[1:],
+                 "--engine", "timewarp", "--workers", 2, "--quiet", "--stats", stats,
                  "--checkpoint-period", "0.1", *more)
 
 

@@ -44,12 +44,12 @@ for model, early, late in MODELS:
         name = f"{model[0]}, {'interrupted' if interrupted else 'over'}"
         if interrupted:
             process = start(programs, programs.bin / model[0], *model[1:], "--quiet", "--until", early,
-                            "--workers", 2, "--stats", stats, "--output", output, *saved)
+                            "--engine", "timewarp", "--workers", 2, "--stats", stats, "--output", output, *saved)
             wait_for_gvt(process, checkpoint)
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=600)
         else:
-            run(model, "--until", early, "--workers", 2, *saved)
+            run(model, "--until", early, "--engine", "timewarp", "--workers", 2, *saved)
             expect((result(stats), contents(output)) == references[early], f"{name}: its own end")
         there = latest(checkpoint)
         if there is None:

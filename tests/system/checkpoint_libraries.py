@@ -71,7 +71,7 @@ for words in [["--checkpoint", programs.work / "once"], [f"--checkpoint={program
 unfixed = subprocess.run([*UNFIXED, "true"]).returncode == 0
 moves = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
 if unfixed and moves:
-    code, errors = stopped(signal.SIGTERM, *UNFIXED, *saving, "--workers", 2)
+    code, errors = stopped(signal.SIGTERM, *UNFIXED, *saving, "--engine", "timewarp", "--workers", 2)
     # Bytes that the objects of a handler leave uninitialized may contain pointers from other stack
     # frames. They cause at most a warning.
     lines = [line for line in errors.splitlines() if "look like pointers to memory outside of the LPs" not in line]
@@ -92,7 +92,7 @@ else:
 
 for workers, number, code in [(2, signal.SIGKILL, -9), (1, signal.SIGTERM, 0), (3, signal.SIGKILL, -9),
                               (2, signal.SIGTERM, 0)]:
-    ended = stopped(number, *saving, "--workers", workers)
+    ended = stopped(number, *saving, "--engine", "timewarp", "--workers", workers)
     expect(ended[0] == code, f"{workers} workers, {number.name}: {ended}, saved at {gvt(checkpoint):g}")
     expect("into the library" not in ended[1], "and no notice mentions libraries")
 

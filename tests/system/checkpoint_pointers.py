@@ -33,7 +33,7 @@ def go_on(program, handlers, launcher=()):
     checkpoint = programs.work / "checkpoint"
     shutil.rmtree(checkpoint, ignore_errors=True)
     command = [*launcher, programs.bin / program, *MODEL, "--handlers", handlers, "--quiet",
-               "--workers", 2, "--stats", stats, "--checkpoint", checkpoint,
+               "--engine", "timewarp", "--workers", 2, "--stats", stats, "--checkpoint", checkpoint,
                "--checkpoint-period", "0.1"]
     said = ""
     for _ in range(2):

@@ -46,7 +46,8 @@ def expect_refused(what, words, *arguments, program=traffic):
 
 
 # A run that was stopped before its end. A run that needs its folder meanwhile waits some seconds.
-stopped = start(programs, traffic, *MODEL, "--workers", 2, "--quiet", "--output", output, "--checkpoint", saved,
+stopped = start(programs, traffic, *MODEL,
+                "--engine", "timewarp", "--workers", 2, "--quiet", "--output", output, "--checkpoint", saved,
                 "--checkpoint-period", 0.05)
 expect(wait_for_gvt(stopped, saved), "a run is under way")
 stopped.send_signal(signal.SIGSTOP)
@@ -185,7 +186,7 @@ for what, put in [("a folder", lambda path: path.mkdir()), ("a pipe", os.mkfifo)
 before = files_below(saved)
 elsewhere = programs.work / "elsewhere"
 stats = programs.work / "went-on.json"
-code, errors = run(*MODEL, "--quiet", "--workers", 3, *restart, "--checkpoint", elsewhere,
+code, errors = run(*MODEL, "--quiet", "--engine", "timewarp", "--workers", 3, *restart, "--checkpoint", elsewhere,
                    "--checkpoint-period", "0.1", "--stats", stats)
 expect((code, errors) == (0, ""), f"the run continues after these refusals: {code} {errors!r}")
 expect(files_below(saved) == before, "and keeps the checkpoint from which it continued")

@@ -45,7 +45,7 @@ def end(process, number):
     return process.returncode, errors
 
 
-command = [programs.bin / MODEL[0], *MODEL[1:], "--workers", 2, "--quiet", "--stats", stats,
+command = [programs.bin / MODEL[0], *MODEL[1:], "--engine", "timewarp", "--workers", 2, "--quiet", "--stats", stats,
            "--output", output, "--checkpoint", checkpoint, "--checkpoint-period", "0.1"]
 shell, beyond = None, 0.0
 for number, code in [(signal.SIGTERM, 0), (signal.SIGUSR1, 0), (signal.SIGHUP, 0), (signal.SIGINT, 130)]:
@@ -70,7 +70,7 @@ expect(result(stats) == reference, f"the result equals that of an uninterrupted 
 expect(contents(output) == contents(reference_output), f"its files: {sorted(contents(output))}")
 
 # A complete run can be restarted, with the same end time.
-for arguments in [[], ["--workers", 1]]:
+for arguments in [[], ["--engine", "timewarp", "--workers", 1]]:
     stats.unlink()
     done = subprocess.run(["bash", "-c", f"{shell} {' '.join(map(str, arguments))}"],
                           capture_output=True, text=True, cwd=programs.work)

@@ -35,7 +35,7 @@ programs.expect(kinds["state"] > 0 and kinds["history"] > 0, f"memory is reporte
 # From here on: three nodes, one of them without CPUs.
 os.environ["HWLOC_SYNTHETIC"] = "[numa(memory=16GB)] package:2 [numa(memory=8GB)] core:1 pu:1"
 for memory in ["numa", "libc"]:
-    result = programs.statistics_of("phold", *model, "--memory", memory, "--workers", "2")
+    result = programs.statistics_of("phold", *model, "--memory", memory, "--engine", "timewarp", "--workers", "2")
     programs.expect(result["digest"] == expected, f"{memory}: the digest is that of the sequential engine")
     numa = result["numa"]
     programs.expect(numa["nodes"] == 2 and len(numa["topology"]) == 3,
@@ -49,7 +49,7 @@ for memory in ["numa", "libc"]:
                     == ([numa["remote_page_share"]] if numa["placement"] else []),
                     f"{memory}: the history ends with the end: {numa['placement_history'][-1:]}")
 
-done = programs.run("phold", *model, "--workers", "2")
+done = programs.run("phold", *model, "--engine", "timewarp", "--workers", "2")
 programs.expect("distances" in done.stdout and "MiB on" in done.stdout,
                 "the report has the tables of nodes and placement")
 

@@ -34,7 +34,7 @@ expect_chosen([*short, "--lookahead", 0.5, "--check-rollback", "0.01"], ["timewa
 # How long a run takes, and which engine is faster, depends on the machine.
 measured = "|".join([r"the run ended during the trial of 0\.2 s",
                      r"workers of the conservative engine waited for .* % of the time",
-                     r"in the trial the conservative engine committed .* events/s, Time Warp .*"])
+                     r"in the last trial the conservative engine committed .* events/s, Time Warp .*"])
 for lookahead in [0.00001, 0.5]:
     expect_chosen(["--until", 20000, "--lookahead", lookahead], ["conservative", "timewarp"], measured)
 

@@ -10,9 +10,9 @@ programs = Programs()
 # at every second one.
 EVENTS_AFTER_TIME_0 = 16 * 19
 reference = None
-for variant in [["--engine", "sequential"], ["--workers", 1],
+for variant in [["--engine", "sequential"], ["--engine", "timewarp", "--workers", 1],
                 ["--workers", 2, "--window", 1e-300], ["--workers", 2, "--check-rollback", 0.5],
-                ["--workers", 3, "--lps-per-group", 1, "--memory", "libc"]]:
+                ["--engine", "timewarp", "--workers", 3, "--lps-per-group", 1, "--memory", "libc"]]:
     run = programs.statistics_of("flushed_numbers", *variant)
     reference = reference or run["digest"]
     programs.expect(run["digest"] == reference and run["committed_events"] > EVENTS_AFTER_TIME_0,

@@ -14,8 +14,9 @@ def resident(lps, engine):
                                   *engine)["memory"]["resident_peak_bytes"]
 
 
-for engine in (["--engine", "sequential"], ["--engine", "conservative", "--workers", 2], ["--workers", 1],
-               ["--workers", 2]):
+for engine in (["--engine", "sequential"], ["--engine", "conservative", "--workers", 2],
+               ["--engine", "timewarp", "--workers", 1],
+               ["--engine", "timewarp", "--workers", 2]):
     each = (resident(MANY, engine) - resident(FEW, engine)) / (MANY - FEW)
     programs.expect(each <= BYTES_MAX, f"{' '.join(map(str, engine))}: {each:.0f} bytes per LP")
 

@@ -26,7 +26,8 @@ def watch(remote):
     stats = programs.work / "stats.json"
     run = subprocess.Popen(
         [programs.bin / "phold", "--lps", str(GROUPS), "--lps-per-group", "1", "--events-per-lp", "1",
-         "--remote", str(remote), "--workers", "2", "--until", "15", "--quiet", "--stats", stats])
+         "--remote", str(remote),
+         "--engine", "timewarp", "--workers", "2", "--until", "15", "--quiet", "--stats", stats])
     most, looks = 0, 0
     while run.poll() is None:
         try:

@@ -89,7 +89,8 @@ programs.expect(stops > 0, f"    and memory stopped workers {stops} times")
 keeps_promise(phold, options, ["--engine", "sequential"], int(1.02 * needed), digest)
 keeps_promise(phold, options, ["--engine", "conservative", "--workers", 2], int(1.2 * needed), digest)
 # For checkpoints a run keeps the memory that constructors allocated; saving itself takes no memory.
-for name, engine in (("sequential", ["--engine", "sequential"]), ("timewarp", ["--workers", 2])):
+for name, engine in (("sequential", ["--engine", "sequential"]), ("timewarp",
+                                                                  ["--engine", "timewarp", "--workers", 2])):
     run = keeps_promise(phold, options, [*engine, "--checkpoint", programs.work / f"saved-{name}",
                                          "--checkpoint-period", 0.02], int(1.25 * needed), digest)
     programs.expect(run["checkpoints"]["written"] > 0, f"    and was saved {run['checkpoints']['written']} times")
@@ -102,7 +103,7 @@ traffic = ["traffic"]
 options = ["--objects", 1024, "--until", 600]
 needed, digest = sequential(traffic, options)
 for workers in (2, 4):
-    keeps_promise(traffic, options, ["--workers", workers], needed + workers * 3 * MiB, digest)
+    keeps_promise(traffic, options, ["--engine", "timewarp", "--workers", workers], needed + workers * 3 * MiB, digest)
 done = programs.run(*traffic, *options, "--memory-cap", needed // 2)
 programs.expect(done.returncode == 4 and "--memory-cap" in done.stderr,
                 f"traffic: exit code {done.returncode} of 4, {done.stderr.strip()}")

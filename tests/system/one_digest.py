@@ -20,7 +20,8 @@ def one_table(model, table, options, variants):
     rolled_back = 0
     for n, variant in enumerate(variants):
         folder = programs.work / f"{model}{n}"
-        run = programs.statistics_of(model, "--workers", 2, *options, "--output", folder, *variant)
+        run = programs.statistics_of(model,
+                                     "--engine", "timewarp", "--workers", 2, *options, "--output", folder, *variant)
         rolled_back += run["rolled_back_events"]
         rows = (folder / f"{table}.csv").read_bytes()
         name = " ".join(map(str, [model, *variant]))
@@ -45,8 +46,8 @@ roads = one_table("traffic", "roads", ["--objects", 512, "--until", 3700], [
     ["--engine", "conservative"],
     ["--engine", "auto"],
     [],
-    ["--workers", 1],
-    ["--workers", 8],
+    ["--engine", "timewarp", "--workers", 1],
+    ["--engine", "timewarp", "--workers", 8],
     ["--memory", "libc"],
     ["--lps-per-group", 1],
     ["--rollback", "snapshot", "--state-saving-interval", 1],
@@ -67,7 +68,7 @@ programs.expect(not unbalanced, "cars in = cars out + cars inside in every row")
 rows = one_table(
     "pcs", "cells", ["--width", 12, "--height", 12, "--move-mean", 200, "--until", 900],
     [["--engine", "sequential"], ["--engine", "sequential", "--state", "containers"],
-     ["--workers", 1], ["--workers", 4, "--lps-per-group", 1],
+     ["--engine", "timewarp", "--workers", 1], ["--engine", "timewarp", "--workers", 4, "--lps-per-group", 1],
      *ways, *([*way, "--check-rollback", 0.2] for way in ways)])
 cells = [{name: float(value) for name, value in row.items()} for row in rows]
 

@@ -66,7 +66,7 @@ def expect_same(name, csv_path, hdf5_path):
 
 
 def run(ranks, model, *options):
-    command = [programs.bin / model, *map(str, options), "--quiet", "--workers", 2,
+    command = [programs.bin / model, *map(str, options), "--quiet", "--engine", "timewarp", "--workers", 2,
                "--lps-per-group", 1]
     if ranks > 1:
         command = [sys.executable, CHECKOUT / "jobs/lib/launch.py", ranks, *command]
@@ -228,7 +228,7 @@ def stopped(number, folder, *options, until=1e12):
     """A run that a signal stops after it has written some rows."""
     shutil.rmtree(folder, ignore_errors=True)
     with subprocess.Popen(
-            list(map(str, [programs.bin / "table_writer", "--until", until, "--workers", 2,
+            list(map(str, [programs.bin / "table_writer", "--until", until, "--engine", "timewarp", "--workers", 2,
                            "--lps-per-group", 1, "--quiet", "--output", folder, "--output-format",
                            "hdf5", *options])), stderr=subprocess.PIPE, text=True) as running:
         deadline = time.monotonic() + 60

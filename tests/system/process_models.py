@@ -17,7 +17,7 @@ MODELS = {
 # Workers execute beyond the lookahead, and keep history for safe events.
 AHEAD = ["--window", "off", "--keep-safe-events", "on"]
 VARIANTS = [["--engine", "sequential"], ["--engine", "conservative", "--workers", 2],
-            ["--workers", 2], ["--workers", 2, *AHEAD],
+            ["--engine", "timewarp", "--workers", 2], ["--engine", "timewarp", "--workers", 2, *AHEAD],
             ["--workers", 4, "--lps-per-group", 1, "--state-saving-interval", 1, *AHEAD],
             ["--workers", 1, "--check-rollback", 0.2]]
 

@@ -117,7 +117,7 @@ def check_page(name, files, runs):
 phold = ["phold", "--lps", 512, "--until", 150]
 sequential = stats_file("sequential.json", *phold, "--engine", "sequential")
 timewarp = stats_file("timewarp.json", *phold, "--workers", 2, "--remote", 0.25, "--window", "off")
-hot = stats_file("hot.json", *phold, "--workers", 2, "--hot-spot", 0.7, "--rebind", "off")
+hot = stats_file("hot.json", *phold, "--engine", "timewarp", "--workers", 2, "--hot-spot", 0.7, "--rebind", "off")
 conservative = stats_file("conservative.json", *phold, "--engine", "conservative", "--workers", 2)
 
 for name, stats in [("sequential", sequential), ("timewarp", timewarp), ("hot", hot),
@@ -153,7 +153,7 @@ mpirun = shutil.which("mpirun")
 if mpirun:
     stats = programs.work / "ranks.json"
     subprocess.run([mpirun, "--oversubscribe", "-np", "2", programs.bin / "phold",
-                    "--lps", "64", "--until", "10", "--workers", "1", "--quiet",
+                    "--lps", "64", "--until", "10", "--engine", "timewarp", "--workers", "1", "--quiet",
                     "--stats", stats], check=True, env=MPI_ENVIRONMENT, timeout=120)
     ranks = json.loads(stats.read_text())
     cells = ranks["communication"]

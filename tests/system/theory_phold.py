@@ -37,7 +37,7 @@ for lps, events, lookahead, mean, until, hot in lines:
 # Eight workers with an eighth of the LPs each, no rebinding: while the hot window (a tenth of the
 # LPs) moves from the first worker's LPs to the second's, these two workers execute the hot events.
 hot, eighth = 0.6, 250
-run = programs.statistics_of("phold", "--lps", 4000, "--workers", 8, "--until", eighth,
+run = programs.statistics_of("phold", "--lps", 4000, "--engine", "timewarp", "--workers", 8, "--until", eighth,
                              "--hot-spot", hot, "--hot-spot-period", 8 * eighth, "--rebind", "off")
 total = run["committed_events"]
 shares = [worker["committed_events"] / total for worker in run["workers_detail"]]

@@ -22,15 +22,15 @@ class TrialOfTwo {
         waited_ += waited;
         return trial.is_to_leave(now_, events_, waited_);
     }
-    // Whether the engine is left at any time in the next seconds.
-    bool leaves_later() {
-        bool leaves = false;
-        for (int i = 0; i < 50; ++i) {
+    // The seconds after which the engine is left if its workers only wait; -1: it is not left within
+    // 2,500 s.
+    double left_after_seconds() {
+        for (int i = 0; i <= 25'000; ++i) {
+            if (trial.is_to_leave(now_, ++events_, waited_)) return i / 10.0;
             now_ += milliseconds(100);
             waited_ += milliseconds(200);
-            leaves |= trial.is_to_leave(now_, ++events_, waited_);
         }
-        return leaves;
+        return -1;
     }
 
     EngineTrial trial{TrialOptions{}, 2};
@@ -44,9 +44,17 @@ class TrialOfTwo {
 TEST_CASE("EngineTrial: the conservative engine stays if its workers rarely wait") {
     TrialOfTwo run;
     CHECK_FALSE(run.leaves_after(1000, milliseconds(36)));
-    CHECK(run.trial.is_over());
     CHECK(run.trial.reason() == "workers of the conservative engine waited for 9.0 % of the time");
-    CHECK_FALSE(run.leaves_later());
+}
+
+TEST_CASE("EngineTrial: the conservative engine is left if its workers begin to wait later") {
+    TrialOfTwo run;
+    REQUIRE_FALSE(run.leaves_after(1000, milliseconds(36)));
+    CHECK(run.left_after_seconds() == 2.0);
+    run.trial.begin(EngineKind::timewarp);
+    CHECK_FALSE(run.leaves_after(1000, milliseconds(0)));
+    CHECK(run.trial.is_over());
+    CHECK(run.left_after_seconds() == -1);
 }
 
 TEST_CASE("EngineTrial: Time Warp stays if it commits events faster") {
@@ -57,8 +65,8 @@ TEST_CASE("EngineTrial: Time Warp stays if it commits events faster") {
     CHECK_FALSE(run.leaves_after(1200, milliseconds(0)));
     CHECK(run.trial.is_over());
     CHECK(run.trial.reason() ==
-          "in the trial the conservative engine committed 1.00 M events/s, Time Warp 1.20 M");
-    CHECK_FALSE(run.leaves_later());
+          "in the last trial the conservative engine committed 1.00 M events/s, Time Warp 1.20 M");
+    CHECK(run.left_after_seconds() == -1);
 }
 
 TEST_CASE("EngineTrial: the conservative engine returns if Time Warp commits events more slowly") {
@@ -67,10 +75,15 @@ TEST_CASE("EngineTrial: the conservative engine returns if Time Warp commits eve
     run.trial.begin(EngineKind::timewarp);
     REQUIRE(run.leaves_after(990, milliseconds(0)));
     run.trial.begin(EngineKind::conservative);
-    CHECK(run.trial.is_over());
+    CHECK_FALSE(run.trial.is_over());
     CHECK(run.trial.reason() ==
-          "in the trial the conservative engine committed 1.00 M events/s, Time Warp 990 k");
-    CHECK_FALSE(run.leaves_later());
+          "in the last trial the conservative engine committed 1.00 M events/s, Time Warp 990 k");
+    // The next comparison follows after a hundred times the time.
+    CHECK(run.left_after_seconds() == 20.0);
+    run.trial.begin(EngineKind::timewarp);
+    REQUIRE(run.leaves_after(0, milliseconds(0)));
+    run.trial.begin(EngineKind::conservative);
+    CHECK(run.left_after_seconds() == 2000.0);
 }
 
 TEST_CASE("EngineTrial: there is a reason if the run is over before the trial") {

@@ -64,7 +64,7 @@ class TemporaryFile {
 TEST_CASE("command line: without arguments all settings have their defaults") {
     Program program;
     program.read({});
-    CHECK(program.settings.config.engine == nw::EngineKind::timewarp);
+    CHECK(program.settings.config.engine == nw::EngineKind::automatic);
     CHECK(program.settings.config.seed == 1);
     CHECK(program.settings.config.workers == 0);
     CHECK_FALSE(program.settings.config.until.has_value());
