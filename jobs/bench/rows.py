@@ -165,6 +165,7 @@ def crowded_rows():
              (cores, max(1, cores // 2), 0.8), (cores, cores, 0.6),
              (cores + 1, max(1, cores // 2), 0.6), (cores + 1, cores, 0.6)]
     command = phold(1024, 16)
+    longer = phold(1024, 16, events=4 * EVENTS)  # the trial takes 0.4 s
     columns = {"1 worker": Run(command + ONE)}
     wanted = []
 
@@ -177,6 +178,7 @@ def crowded_rows():
 
     for workers, foreign, share in cases:
         add("workers", workers, foreign, share, Run(f"{command}{TIME_WARP} --workers {workers}"))
+        add("workers with --engine auto", workers, foreign, share, Run(f"{longer} --workers {workers}"))
     for foreign, share in (0, 0.85), (1, 0.6):
         add("ranks", 2 * cores, foreign, share, Run(command + ONE, ranks=2 * cores))
         add("conservative ranks", 2 * cores, foreign, share,

@@ -223,6 +223,9 @@ def uneven(run):
     worker = committed.index(most)
     finding = (f"Load is uneven: worker {worker} committed {plain(most)} events, "
                f"{plain(round(most / mean, 1))} times the mean of all workers.")
+    if run.text("engine") == "conservative":
+        return Advice(finding, "Time Warp moves groups of LPs to workers with less load: --engine timewarp.",
+                      ("--engine",))
     wall = run.loop_seconds
     period = f"{min(2, max(0.05, wall / 20)):.2g}"
     if run.option("rebind") == "off":

@@ -266,8 +266,7 @@ class ConservativeRun final : private SavedRank {
         }
     }
 
-    // Takes one sample of the nodes of pages. During the run they do not change, because groups do
-    // not move.
+    // Takes one sample of the nodes of pages. This engine does not move groups, so one is enough.
     void report_placement() try {
         NumaReport& numa = run_.result.numa;
         if (!pages_can_be_remote(run_.places, numa.nodes)) return;

@@ -22,6 +22,8 @@ constexpr std::uint64_t batch_events_of_ranks = 256;
 // A request to stop or to save waits for two cuts. These take at most a fifth of the two seconds
 // that a stop may take.
 constexpr std::chrono::milliseconds cut_interval_max(200);
+// Of a worker that is alone. A cut takes a microsecond.
+constexpr std::chrono::milliseconds cut_interval_alone(5);
 
 }  // namespace
 
@@ -113,8 +115,16 @@ bool WindowWorker::learn(Clock::time_point now) {
 }
 
 void WindowWorker::consider_leaving(const WindowSums& sums, Clock::time_point now) {
-    leave_ = leave_ || rank_.trial()->is_to_leave(now, sums.committed,
-                                                  std::chrono::nanoseconds(sums.waited_ns));
+    if (leave_) return;
+    EngineTrial& trial = *rank_.trial();
+    // In Time Warp a run may take twice the memory.
+    const bool has_memory =
+        sums.resident_bytes / rank_.plan().ranks <= rank_.world().budget.cap_bytes() / 2;
+    if (!rank_.plan().is_alone() && is_lost_in_rounding(lookahead(), sums.earliest))
+        leave_ = trial.must_leave_conservative(lookahead_is_lost);
+    else
+        leave_ = trial.leaves_conservative(now, sums.committed,
+                                           std::chrono::nanoseconds(sums.waited_ns), has_memory);
 }
 
 // After a failure, all workers execute every event before the horizon, because an earlier event may
@@ -177,15 +187,20 @@ void WindowWorker::end_interrupted() noexcept {
     finished_ = true;
 }
 
+// A worker that is alone needs no windows; it cuts after each cut_interval_alone.
+VirtualTime WindowWorker::lookahead() const noexcept {
+    return rank_.plan().is_alone() ? time_infinity : rank_.plan().setup.lookahead;
+}
+
 void WindowWorker::begin_window(VirtualTime earliest, double overlap, Clock::time_point now) {
-    const VirtualTime lookahead = rank_.plan().setup.lookahead;
-    const VirtualTime horizon = std::min(rank_.plan().until, earliest + lookahead);
-    if (!(horizon > earliest))
+    const VirtualTime horizon = std::min(rank_.plan().until, earliest + lookahead());
+    // With --engine auto, the window is empty, and Time Warp continues after it: consider_leaving().
+    if (!(horizon > earliest) && rank_.trial() == nullptr)
         throw ModelError(
             fmt::format("at time {} the declared lookahead of {} is lost in rounding; allowed: a "
-                        "lookahead that is large enough to change this time",
-                        earliest, lookahead));
-    if (measures_) overlap_.on_result(now, (horizon - horizon_) / lookahead);
+                        "lookahead that is large enough to change this time, or --engine timewarp",
+                        earliest, lookahead()));
+    if (measures_) overlap_.on_result(now, (horizon - horizon_) / lookahead());
     window_began_ = now;
     horizon_ = horizon;
     cut_at_ = horizon - overlap * (horizon - earliest);
@@ -194,7 +209,8 @@ void WindowWorker::begin_window(VirtualTime earliest, double overlap, Clock::tim
 
 // Requests to stop and to save are sent with the cuts, and a window may last for hours.
 bool WindowWorker::is_cut_overdue(Clock::time_point now) const noexcept {
-    return ending_ == Ending::none && !has_cut() && now - window_began_ > cut_interval_max;
+    const auto interval = rank_.plan().is_alone() ? cut_interval_alone : cut_interval_max;
+    return ending_ == Ending::none && !has_cut() && now - window_began_ > interval;
 }
 
 bool WindowWorker::execute(Clock::time_point now) {
@@ -210,7 +226,10 @@ bool WindowWorker::execute(Clock::time_point now) {
         executor_.run(bound, batch);
         executor_.apply_memory_pressure(now);
     });
-    if (failed_ || !(executor_.next_time() < bound)) reached_ = bound;
+    if (failed_ || !(executor_.next_time() < bound))
+        reached_ = bound;
+    else if (rank_.plan().is_alone())
+        reached_ = executor_.next_time();  // no other worker sends an event for an earlier time
     if (executor_.last_time() > stands_at_) {
         stands_at_ = executor_.last_time();
         stands_since_ = now;

@@ -71,6 +71,7 @@ class WindowWorker final : public SavedWorker {
     template <class Step>
     void attempt(Step&& step) noexcept;
     bool learn(Clock::time_point now);
+    VirtualTime lookahead() const noexcept;
     void begin_window(VirtualTime earliest, double overlap, Clock::time_point now);
     bool is_cut_overdue(Clock::time_point now) const noexcept;
     bool execute(Clock::time_point now);

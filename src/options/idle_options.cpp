@@ -52,7 +52,7 @@ bool asks_for_no_change(std::string_view value, std::string_view name) noexcept 
 
 std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& shape) {
     const Config& config = settings.config;
-    const bool time_warp = may_be_timewarp(config);
+    const bool time_warp = may_be_timewarp(config) && !shape.is_conservative;
     IdleList idle;
     if (settings.check_model_events > 0)
         idle.add("--check-model, which chooses the value", {"engine",
@@ -89,7 +89,10 @@ std::vector<IdleOption> idle_options(const Settings& settings, const RunShape& s
                                                             "progress",
                                                             "quiet",
                                                             "verbose"});
-    if (!time_warp) idle.add(fmt::format("--engine {}", word_for(config.engine)), timewarp_options);
+    if (!time_warp)
+        idle.add(shape.is_conservative ? "the conservative engine, which --engine auto has chosen"
+                                       : fmt::format("--engine {}", word_for(config.engine)),
+                 timewarp_options);
     if (config.engine == EngineKind::sequential) idle.add("--engine sequential", {"workers"});
     if (time_warp && shape.rollback == Rollback::reverse)
         idle.add("rollback by reverse", {"state-saving-interval"});

@@ -17,6 +17,8 @@ struct RunShape {
     std::uint64_t workers = 1;  // on all ranks
     std::uint64_t ranks = 1;
     bool commits_late = false;  // a model with can_end() on several workers
+    // --engine auto has chosen the conservative engine, without a trial of Time Warp.
+    bool is_conservative = false;
 };
 
 // The name of an option and the reason why it has no effect.

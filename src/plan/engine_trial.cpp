@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/number_text.hpp"
 
@@ -18,63 +19,75 @@ constexpr double period_after_comparison = 100;
 
 }  // namespace
 
-void EngineTrial::begin(EngineKind engine) noexcept {
+void EngineTrial::begin() noexcept {
     is_leaving_ = false;
-    engine_ = engine;
+    is_over_ = !must_leave_.empty();
     first_.reset();
 }
 
-bool EngineTrial::is_to_leave(Clock::time_point now, std::uint64_t committed,
-                              std::chrono::nanoseconds waited) {
-    if (is_over_ || is_leaving_) return is_leaving_;
-    const Reading reading{now, committed, waited};
+std::optional<EngineTrial::Rates> EngineTrial::end_period(const Reading& now, double seconds) {
     if (!first_) {
-        first_ = reading;
-        return false;
+        first_ = now;
+        return {};
     }
-    const std::chrono::duration<double> took = now - first_->at;
-    const bool is_conservative = engine_ == EngineKind::conservative;
-    const double period = is_conservative ? period_seconds_ : options_.seconds;
-    if (took.count() < period) return false;
-    const double speed = static_cast<double>(committed - first_->committed) / took.count();
-    const std::chrono::duration<double> waited_now = waited - first_->waited;
-    if (options_.alternates)
-        is_leaving_ = true;
-    else if (is_conservative)
-        is_leaving_ = judge_conservative(speed, waited_now / (took * workers_));
-    else
-        is_leaving_ = judge_timewarp(speed);
-    first_ = reading;
+    const std::chrono::duration<double> took = now.at - first_->at;
+    if (took.count() < seconds) return {};
+    const Reading first = std::exchange(*first_, now);
+    const std::chrono::duration<double> waited = now.waited - first.waited;
+    return Rates{static_cast<double>(now.committed - first.committed) / took.count(),
+                 waited / (took * workers_)};
+}
+
+bool EngineTrial::leaves_conservative(Clock::time_point now, std::uint64_t committed,
+                                      std::chrono::nanoseconds waited, bool has_memory) {
+    if (is_leaving_) return true;
+    const std::optional<Rates> rates = end_period({now, committed, waited}, period_seconds_);
+    if (!rates) return false;
+    if (options_.alternates) return is_leaving_ = true;
+    share_waited_ = rates->share_waited;
+    const bool waits = rates->share_waited > options_.share_waited_max;
+    is_memory_short_ = waits && !has_memory;
+    is_leaving_ = waits && has_memory;
+    if (is_leaving_) {
+        conservative_speed_ = rates->events_per_second;
+        timewarp_speed_.reset();
+    }
+    period_seconds_ = std::max(period_seconds_, options_.seconds * later_period);
     return is_leaving_;
 }
 
-bool EngineTrial::judge_conservative(double events_per_second, double share_waited) {
-    share_waited_ = share_waited;
-    if (share_waited <= options_.share_waited_max) {
-        period_seconds_ = std::max(period_seconds_, options_.seconds * later_period);
-        return false;
-    }
-    conservative_speed_ = events_per_second;
-    return true;
+bool EngineTrial::leaves_timewarp(Clock::time_point now, std::uint64_t committed) {
+    if (is_over_ || is_leaving_) return is_leaving_;
+    const std::optional<Rates> rates = end_period({now, committed, {}}, options_.seconds);
+    if (!rates) return false;
+    if (options_.alternates) return is_leaving_ = true;
+    timewarp_speed_ = rates->events_per_second;
+    is_over_ = *timewarp_speed_ >= conservative_speed_.value_or(0);
+    is_leaving_ = !is_over_;
+    after_comparison_seconds_ *= period_after_comparison;
+    period_seconds_ = after_comparison_seconds_;
+    return is_leaving_;
 }
 
-bool EngineTrial::judge_timewarp(double events_per_second) {
-    timewarp_speed_ = events_per_second;
-    is_over_ = *timewarp_speed_ >= conservative_speed_.value_or(0);
-    period_seconds_ *= period_after_comparison;
-    return !is_over_;
+bool EngineTrial::must_leave_conservative(std::string reason) {
+    must_leave_ = std::move(reason);
+    return is_leaving_ = true;
 }
 
 std::string EngineTrial::reason() const {
     if (options_.alternates) return "the engines alternate";
-    if (timewarp_speed_)
+    if (!must_leave_.empty()) return must_leave_;
+    // If Time Warp has lost, but the run ended before it was left, its speed does not explain why it
+    // has executed the end.
+    if (timewarp_speed_ && !is_leaving_)
         return fmt::format(
             "in the last trial the conservative engine committed {} events/s, Time Warp {}",
             count_text(conservative_speed_.value_or(0)), count_text(*timewarp_speed_));
     if (!share_waited_ || conservative_speed_)
         return fmt::format("the run ended during the trial of {} s", options_.seconds);
-    return fmt::format("workers of the conservative engine waited for {} of the time",
-                       share_text(*share_waited_));
+    return fmt::format("workers of the conservative engine waited for {} of the time{}",
+                       share_text(*share_waited_),
+                       is_memory_short_ ? "; memory is too short for a trial of Time Warp" : "");
 }
 
 }  // namespace nw

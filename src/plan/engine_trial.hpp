@@ -14,6 +14,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,26 +23,42 @@
 
 namespace nw {
 
+// Whether a window of the lookahead's size contains less than eight numbers at this virtual time.
+inline bool is_lost_in_rounding(VirtualTime lookahead, VirtualTime at) noexcept {
+    return std::nextafter(at, time_infinity) - at > lookahead / 8;
+}
+inline constexpr const char* lookahead_is_lost =
+    "the lookahead is lost in rounding at late virtual times";
+
 class EngineTrial {
   public:
     using Clock = std::chrono::steady_clock;
 
     // `workers`: of all ranks.
     EngineTrial(const TrialOptions& options, std::uint32_t workers)
-        : options_(options), workers_(workers), period_seconds_(options.seconds) {}
+        : options_(options),
+          workers_(workers),
+          period_seconds_(options.seconds),
+          after_comparison_seconds_(options.seconds) {}
 
-    // Called with totals over all workers of all ranks: committed events, and the wall time in
-    // which workers of the conservative engine waited. Returns whether another engine is to
-    // continue the run.
-    bool is_to_leave(Clock::time_point now, std::uint64_t committed,
-                     std::chrono::nanoseconds waited);
+    // The conservative engine, with totals over all workers of all ranks: committed events, and the
+    // wall time in which workers waited. `has_memory`: there is memory for a trial of Time Warp.
+    // Returns whether Time Warp is to continue the run.
+    bool leaves_conservative(Clock::time_point now, std::uint64_t committed,
+                             std::chrono::nanoseconds waited, bool has_memory);
+    // Time Warp. Returns whether the conservative engine is to continue the run.
+    bool leaves_timewarp(Clock::time_point now, std::uint64_t committed);
+
+    // The conservative engine cannot execute the rest of the run, for this reason. Returns true, as
+    // leaves_conservative().
+    bool must_leave_conservative(std::string reason);
 
     // Whether Time Warp executes the rest of the run.
     bool is_over() const noexcept { return is_over_; }
 
-    // The engine that was asked to leave has stopped, and `engine` continues. Thread: the main
-    // thread, on each rank.
-    void begin(EngineKind engine) noexcept;
+    // The engine that was asked to leave has stopped, and the other engine continues. Thread: the
+    // main thread, on each rank.
+    void begin() noexcept;
 
     // Why the present engine has executed the end of the run. Requires: the first rank.
     std::string reason() const;
@@ -52,23 +69,29 @@ class EngineTrial {
         std::uint64_t committed = 0;
         std::chrono::nanoseconds waited{};
     };
-    bool judge_conservative(double events_per_second, double share_waited);
-    bool judge_timewarp(double events_per_second);
+    // Returns the rates since the begin of the period, and begins a new one, if the period is over.
+    struct Rates {
+        double events_per_second = 0;
+        double share_waited = 0;
+    };
+    std::optional<Rates> end_period(const Reading& now, double seconds);
 
     const TrialOptions options_;
     const std::uint32_t workers_;
-    EngineKind engine_ = EngineKind::conservative;
     std::optional<Reading> first_;  // of the present period
     // Wall time after which the conservative engine is judged. Time Warp is judged after
     // options_.seconds.
     double period_seconds_;
+    double after_comparison_seconds_;  // period_seconds_ after the last comparison
     bool is_over_ = false;
     // The present engine is to stop, but continues until all workers stop.
     bool is_leaving_ = false;
     std::optional<double> share_waited_;  // by workers of the conservative engine; null: not judged
+    bool is_memory_short_ = false;        // therefore there was no trial of Time Warp
     // Committed events per second, when both engines were compared; null: they were not.
     std::optional<double> conservative_speed_;
     std::optional<double> timewarp_speed_;
+    std::string must_leave_;  // why the conservative engine cannot continue; empty: it can
 };
 
 }  // namespace nw

@@ -23,7 +23,9 @@ struct RunFacts {
     }
 
     RunShape shape() const noexcept {
-        return {result.rollback, result.workers.size(), result.ranks, result.commits_late};
+        return {result.rollback, result.workers.size(), result.ranks, result.commits_late,
+                settings.config.engine == EngineKind::automatic &&
+                    result.engine == EngineKind::conservative && result.engine_changes == 0};
     }
 
     // Hardware events per event that this process has committed. Hardware counts do not include

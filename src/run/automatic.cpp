@@ -1,4 +1,4 @@
-// --engine auto: the conservative engine and Time Warp, one after the other, as a trial decides.
+// --engine auto: the conservative engine and Time Warp, one after the other, as trials decide.
 
 #include <algorithm>
 #include <string>
@@ -16,6 +16,8 @@ std::string needs_timewarp(const RunPlan& plan, RankGroup& ranks) {
     for (const std::string& reason : ranks.share(plan.config.needs_timewarp))
         if (!reason.empty()) return reason;
     if (!(plan.rules.lookahead > 0)) return "the model declares no lookahead";
+    if (plan.until < time_infinity && is_lost_in_rounding(plan.rules.lookahead, plan.until))
+        return lookahead_is_lost;
     if (plan.kinds.has_end_condition()) return "the model ends by can_end()";
     if (plan.setup.on_gvt) return "the model observes GVT";
     return {};
@@ -52,7 +54,7 @@ void run_automatic(EngineRun& run) {
         if (run.paused == nullptr) break;
         result.engine = is_conservative ? EngineKind::timewarp : EngineKind::conservative;
         ++result.engine_changes;
-        trial.begin(result.engine);
+        trial.begin();
     }
     result.engine_reason = trial.reason();
     drop_repeated(result.notices);

@@ -163,7 +163,7 @@ void Worker::ask_for_pause(const GvtResult& result) {
     EngineTrial* const trial = core_.rank.trial();
     if (standstill_.is_leave_due()) return;
     if (trial != nullptr && !trial->is_over()) {
-        if (trial->is_to_leave(core_.now, result.sums.committed, {})) standstill_.leave_soon();
+        if (trial->leaves_timewarp(core_.now, result.sums.committed)) standstill_.leave_soon();
     } else if (core_.rank.balance().is_due(result.sums, core_.now)) {
         standstill_.move_soon();
     }

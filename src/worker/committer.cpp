@@ -84,7 +84,7 @@ inline void Committer::prefetch_next() noexcept {
     }
     if (left > 4) {
         LpRecord& lp = *committing_[left - 4];
-        // The history is empty if an irrevocable event has followed; its ring may be released.
+        // If an irrevocable event has followed, the history is empty and may have no ring.
         if (!lp.history.empty()) prefetch(core_.entry_at(lp, lp.committed).event);
         core_.keeper.prefetch_trim(lp);
     }

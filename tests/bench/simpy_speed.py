@@ -100,7 +100,7 @@ def main():
     show(models)
     rounds = []
     for _ in range(given.rounds):
-        one, two = ours(programs, "--workers", "1"), ours(programs, "--workers", "2")
+        one, two = (ours(programs, "--engine", "timewarp", "--workers", workers) for workers in ("1", "2"))
         rounds.append({"simpy": theirs(),
                        "sequential": ours(programs, "--engine", "sequential")[0],
                        "one_worker": one[0], "two_workers": two[0],

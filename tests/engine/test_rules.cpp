@@ -152,6 +152,20 @@ TEST_CASE(
     CHECK(error.find("lost in rounding") != std::string::npos);
 }
 
+TEST_CASE("with --engine auto, Time Warp continues if the lookahead is lost in rounding") {
+    FarModel model;
+    const std::string expected = run_model(model, wild_config(EngineKind::sequential)).digest.hex();
+    // Without an end time, it is lost only when the first event is found.
+    for (const VirtualTime until : {2e9, time_infinity}) {
+        Config config = wild_config(EngineKind::automatic);
+        config.until = until;
+        const RunResult result = run_model(model, config);
+        CHECK(result.digest.hex() == expected);
+        CHECK(result.engine == EngineKind::timewarp);
+        CHECK(result.engine_reason == "the lookahead is lost in rounding at late virtual times");
+    }
+}
+
 // The time is one step below now + lookahead, but time - now is rounded up to the lookahead.
 constexpr VirtualTime early_lookahead = 1.5, early_now = 3 * 0x1p-53, early_time = 1.5 + 0x1p-52;
 static_assert(early_time < early_now + early_lookahead &&

@@ -25,8 +25,9 @@ def check(name):
     nodes = [node for node in topology.parse(name).nodes if node.cpus > 0]
     batch = guest.Batch(programs, name, "ranks")
     batch.add("sequential", *MODEL, "--engine", "sequential")
-    batch.add("bound", *MODEL, through=[*LAUNCH, "numa"])
-    batch.add("astray", *MODEL, "--memory", "libc",
+    batch.add("conservative", *MODEL, "--engine", "conservative", through=[*LAUNCH, "numa"])
+    batch.add("bound", *MODEL, "--engine", "timewarp", through=[*LAUNCH, "numa"])
+    batch.add("astray", *MODEL, "--engine", "timewarp", "--memory", "libc",
               through=[*LAUNCH, "numa", "numactl", "--preferred=0"])
     results = batch.run()
     for what in results:

@@ -57,7 +57,7 @@ with ranks.hosts as hosts:
     hosts.set_links(delay_ms=2, loss=0.01)
     before = sent_again(hosts)
     for model, options in MODELS.items():
-        run = ranks.statistics_over(3, model, *options, *SHARED_CORES)
+        run = ranks.statistics_over(3, model, *options, *SHARED_CORES, "--engine", "timewarp")
         compare(f"{model} with 2 ms delay and 1 % loss", run, references[model])
         round_ms = 1000 * run["wall_seconds"] / run["gvt_rounds"]
         ranks.expect(round_ms > 2, f"    and {round_ms:.1f} ms per GVT round, which is one round trip")

@@ -105,7 +105,7 @@ class Case:
         count, workers = dice.choice(FAST_LAYOUTS if is_to_end else LAYOUTS)
         engines = ["timewarp"] * 3
         if self.has_lookahead:
-            engines.append("conservative")
+            engines += ["conservative", "auto"]
         if count * workers == 1:
             engines.append("sequential")
         engine = dice.choice(engines)

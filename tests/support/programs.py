@@ -81,6 +81,11 @@ def rows_of(table):
         return list(csv.DictReader(file))
 
 
+def effort():
+    """The share of the cases that a test should execute, as in effort.hpp."""
+    return float(os.environ.get("NUMAWARP_EFFORT", 1))
+
+
 def first_seed():
     """The first seed of a test: the fixed seed of CI from the environment, or a new random seed."""
     return int(os.environ.get("NUMAWARP_FIRST_SEED") or random.SystemRandom().randrange(1 << 32))

@@ -13,7 +13,7 @@ from programs import Programs
 programs = Programs()
 stats = programs.work / "stats.json"
 
-for engine in ["sequential", "conservative", "timewarp"]:
+for engine in ["sequential", "conservative", "timewarp", "auto"]:
     for number, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)]:
         stats.unlink(missing_ok=True)
         run = subprocess.Popen(

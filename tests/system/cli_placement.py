@@ -53,7 +53,7 @@ done = programs.run("phold", *model, "--engine", "timewarp", "--workers", "2")
 programs.expect("distances" in done.stdout and "MiB on" in done.stdout,
                 "the report has the tables of nodes and placement")
 
-run = subprocess.Popen([programs.bin / "phold", "--lps", "256", "--until", "1e12", "--workers", "2"],
+run = subprocess.Popen([programs.bin / "phold", "--lps", "256", "--until", "1e12", "--engine", "timewarp", "--workers", "2"],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 wait_until_computing(run)
 run.send_signal(signal.SIGUSR2)

@@ -7,7 +7,8 @@ counting."""
 from programs import Programs
 
 programs = Programs()
-ENGINES = {"sequential": [], "conservative": ["--workers", 2], "timewarp": ["--workers", 2]}
+ENGINES = {"sequential": [], "conservative": ["--workers", 2], "timewarp": ["--workers", 2],
+           "auto": ["--workers", 2]}
 
 for engine, options in ENGINES.items():
     phold = ["phold", "--lps", 256, "--until", 50, "--engine", engine, *options]

@@ -326,6 +326,7 @@ expected = [
     ("crashed", ["--window"], {"failed_speculations": 2_000_000}),
     ("worker 0", ["--rebind 2"], {"workers_detail": uneven, "options": {"rebind": "off"}}),
     ("worker 0", ["--lps-per-group 4"], {"workers_detail": uneven}),
+    ("worker 0", ["--engine timewarp"], {"workers_detail": uneven, "engine": "conservative"}),
     ("had no work", ["--workers"], {"idle_turns": 400_000_000}),
     ("waited at the limit of the window", ["--window"], {"idle_turns": 400_000_000, "window_stops": 390_000_000,
                                            "options": {"window": "2"}}),

@@ -14,19 +14,28 @@ class TrialOfTwo {
   public:
     // The engine executes for 200 ms. `waited`: by both workers together. Returns the verdict.
     bool leaves_after(std::uint64_t events_per_ms, milliseconds waited) {
-        CHECK_FALSE(trial.is_to_leave(now_, events_, waited_));
+        CHECK_FALSE(leaves());
         now_ += milliseconds(199);
-        CHECK_FALSE(trial.is_to_leave(now_, events_ + 1, waited_));
+        CHECK_FALSE(leaves());
         now_ += milliseconds(1);
         events_ += 200 * events_per_ms;
         waited_ += waited;
-        return trial.is_to_leave(now_, events_, waited_);
+        return leaves();
+    }
+    bool leaves() {
+        return is_conservative ? trial.leaves_conservative(now_, events_, waited_, has_memory)
+                               : trial.leaves_timewarp(now_, events_);
+    }
+    void change_engine() {
+        trial.begin();
+        is_conservative = !is_conservative;
     }
     // The seconds after which the engine is left if its workers only wait; -1: it is not left within
     // 2,500 s.
     double left_after_seconds() {
         for (int i = 0; i <= 25'000; ++i) {
-            if (trial.is_to_leave(now_, ++events_, waited_)) return i / 10.0;
+            ++events_;
+            if (leaves()) return i / 10.0;
             now_ += milliseconds(100);
             waited_ += milliseconds(200);
         }
@@ -34,6 +43,8 @@ class TrialOfTwo {
     }
 
     EngineTrial trial{TrialOptions{}, 2};
+    bool is_conservative = true;
+    bool has_memory = true;
 
   private:
     EngineTrial::Clock::time_point now_{std::chrono::seconds(1)};
@@ -51,7 +62,7 @@ TEST_CASE("EngineTrial: the conservative engine is left if its workers begin to 
     TrialOfTwo run;
     REQUIRE_FALSE(run.leaves_after(1000, milliseconds(36)));
     CHECK(run.left_after_seconds() == 2.0);
-    run.trial.begin(EngineKind::timewarp);
+    run.change_engine();
     CHECK_FALSE(run.leaves_after(1000, milliseconds(0)));
     CHECK(run.trial.is_over());
     CHECK(run.left_after_seconds() == -1);
@@ -60,7 +71,7 @@ TEST_CASE("EngineTrial: the conservative engine is left if its workers begin to 
 TEST_CASE("EngineTrial: Time Warp stays if it commits events faster") {
     TrialOfTwo run;
     REQUIRE(run.leaves_after(1000, milliseconds(41)));
-    run.trial.begin(EngineKind::timewarp);
+    run.change_engine();
     CHECK_FALSE(run.trial.is_over());
     CHECK_FALSE(run.leaves_after(1200, milliseconds(0)));
     CHECK(run.trial.is_over());
@@ -72,23 +83,57 @@ TEST_CASE("EngineTrial: Time Warp stays if it commits events faster") {
 TEST_CASE("EngineTrial: the conservative engine returns if Time Warp commits events more slowly") {
     TrialOfTwo run;
     REQUIRE(run.leaves_after(1000, milliseconds(300)));
-    run.trial.begin(EngineKind::timewarp);
+    run.change_engine();
     REQUIRE(run.leaves_after(990, milliseconds(0)));
-    run.trial.begin(EngineKind::conservative);
+    run.change_engine();
     CHECK_FALSE(run.trial.is_over());
     CHECK(run.trial.reason() ==
           "in the last trial the conservative engine committed 1.00 M events/s, Time Warp 990 k");
     // The next comparison follows after a hundred times the time.
     CHECK(run.left_after_seconds() == 20.0);
-    run.trial.begin(EngineKind::timewarp);
+    run.change_engine();
     REQUIRE(run.leaves_after(0, milliseconds(0)));
-    run.trial.begin(EngineKind::conservative);
+    run.change_engine();
     CHECK(run.left_after_seconds() == 2000.0);
+}
+
+TEST_CASE("EngineTrial: without memory for Time Warp, the conservative engine stays") {
+    TrialOfTwo run;
+    run.has_memory = false;
+    CHECK_FALSE(run.leaves_after(1000, milliseconds(300)));
+    CHECK(run.trial.reason() ==
+          "workers of the conservative engine waited for 75.0 % of the time; memory is too short "
+          "for a trial of Time Warp");
+    run.has_memory = true;
+    CHECK(run.left_after_seconds() == 2.0);
+}
+
+TEST_CASE("EngineTrial: a comparison that has not ended gives no reason") {
+    TrialOfTwo run;
+    REQUIRE(run.leaves_after(1000, milliseconds(300)));
+    run.change_engine();
+    REQUIRE(run.leaves_after(990, milliseconds(0)));
+    const std::string ended_early = "the run ended during the trial of 0.2 s";
+    CHECK(run.trial.reason() == ended_early);  // Time Warp has lost, but is not left yet
+    run.change_engine();
+    CHECK(run.left_after_seconds() == 20.0);
+    CHECK(run.trial.reason() == ended_early);
+    run.change_engine();
+    CHECK(run.trial.reason() == ended_early);
+}
+
+TEST_CASE("EngineTrial: Time Warp stays if the conservative engine cannot continue") {
+    TrialOfTwo run;
+    CHECK(run.trial.must_leave_conservative("a reason"));
+    run.change_engine();
+    CHECK(run.trial.is_over());
+    CHECK(run.left_after_seconds() == -1);
+    CHECK(run.trial.reason() == "a reason");
 }
 
 TEST_CASE("EngineTrial: there is a reason if the run is over before the trial") {
     EngineTrial trial(TrialOptions{}, 2);
-    CHECK_FALSE(trial.is_to_leave(EngineTrial::Clock::time_point{}, 0, {}));
+    CHECK_FALSE(trial.leaves_conservative(EngineTrial::Clock::time_point{}, 0, {}, true));
     CHECK(trial.reason() == "the run ended during the trial of 0.2 s");
 }
 

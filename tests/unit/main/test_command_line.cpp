@@ -390,6 +390,9 @@ TEST_CASE("idle options: a given option without effect is reported with the reas
           Lines{"--keep-safe-events on: has no effect with a model with can_end() on several "
                 "workers, which always keeps this data"});
     CHECK(notices({"--keep-safe-events", "on"}, four) == Lines{});
+    CHECK(notices({"--rebind", "2"}, {nw::Rollback::snapshot, 4, 1, false, true}) ==
+          Lines{"--rebind 2.0: has no effect with the conservative engine, which --engine auto has "
+                "chosen"});
     CHECK(notices({"--quiet", "--verbose"}, four) ==
           Lines{"--verbose on: has no effect with --quiet"});
 }
