@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The size up to which MPI sends a message at once, without a handshake with the receiver.
 #pragma once
 

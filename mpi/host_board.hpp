@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduces values over the ranks of a host, in memory that the ranks share. Each rank stores its
 // value; the last rank to do so combines all values. A reduction by MPI takes 2 ⌈log₂ P⌉ messages
 // in sequence, and each message waits until its receiver has a core and calls MPI.

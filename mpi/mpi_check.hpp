@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts return codes of MPI to exceptions with MPI's error text.
 #pragma once
 

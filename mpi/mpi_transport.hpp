@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends batches and reduces values over MPI. A batch is a nonblocking message of at most the eager
 // limit, unless it is a single larger message. Receives are posted in advance, for messages from
 // any rank. A reduction goes first over the ranks of each host (host_board.hpp), and then over the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Initializes and finalizes MPI. MPI is initialized only if a launcher (mpirun, srun with PMIx)
 // started the process. Without a launcher the program never calls MPI, so that it also runs with a
 // broken installation of MPI, in a debugger and in a container.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits for MPI and yields the core meanwhile, so that the process that must act next can run.
 // MPI's own waiting functions either spin, or yield in each call that finds no message, even in
 // calls of a rank that has much work (session.cpp).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures the speed of the engines as ratios: PHOLD compared with a plain loop without an engine,
 Time Warp compared with the sequential engine on all models, kinds of rollback, many LPs, large
 states, MPI ranks compared with workers, and workers beside foreign processes on too few cores; and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One measurement: runs a program, possibly on several ranks or beside foreign processes, and
 returns one figure of the run."""
 

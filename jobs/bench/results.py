@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The results: samples of every column, medians, and ratios of medians with their targets.
 
 The spread of a ratio is the spread of the ratios of single rounds. In a round the two columns are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All rows of the bench: their columns, each of which is a run, and the targets for the ratios. A
 section is a function that returns its rows."""
 

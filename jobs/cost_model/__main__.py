@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Predicts the cost of GVT and of the exchange of events on up to 1,024 ranks, by a model that is
 fitted to measurements with 2 to 8 ranks on this machine, or to the measurements in a file.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The model with the constants of one machine. Fits the constants, compares the model with
 measurements that were not used for the fit, and creates the tables."""
 

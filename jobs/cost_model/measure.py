@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The measurements for the fit of the model: the transport alone with 2 to 8 ranks, and PHOLD."""
 
 import json

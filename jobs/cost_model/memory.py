@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calculates the memory of one of many ranks: PHOLD by Time Warp, one event for each LP, empty
 histories.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The model: computes the cost of a GVT round and of the exchange of events on P ranks from a few
 constants.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figure: reductions and speed over the number of ranks, with the measured reductions."""
 
 from lib.plotting import pyplot

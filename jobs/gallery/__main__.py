@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws a picture of each model for docs/models/README.md from short, reproducible runs.
 jobs/pictures calls this program, and draws the picture of traffic itself."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One picture of each model, and the runs behind it."""
 
 import csv

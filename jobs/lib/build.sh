@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The release build in build/, which jobs/run and tests/run share. Requires: $root is the checkout.
 #
 # No presets are used, because CMake 3.22 of Ubuntu 22.04 cannot read the presets of numawarp.

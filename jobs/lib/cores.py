@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cores of this machine that this process may use, with their NUMA nodes and sockets.
 jobs/lib/launch.py distributes them to ranks. The data is read from /sys, because this needs no
 package, and the output of hwloc's commands is not a stable interface."""

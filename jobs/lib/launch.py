@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Starts a program on several MPI ranks, each bound to its own part of the machine.
 
 usage: launch.py [--print] [--retries N] [--hostfile FILE] RANKS PROGRAM [ARGUMENT...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that describe machines. `./jobs/run machine` writes them and the option --machine reads
 them."""
 

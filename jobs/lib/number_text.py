@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bytes, times, counts and shares as text for people. src/base/number_text.hpp does this for
 programs."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The packages that numawarp needs, and their installation. Sourced by jobs/run, tests/run and
 # .ci/run; this is the only list.
 #

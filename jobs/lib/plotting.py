@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settings for all figures that matplotlib draws."""
 
 import matplotlib

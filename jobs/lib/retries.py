@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Decides whether --retries of launch.py starts a run again, and on which machines.
 
 A run is started again if a rank was killed by a signal that does not request a stop, or if a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Submits the job scripts of jobs/slurm, for `jobs/run slurm`. Sourced by jobs/run; uses its $root,
 # models, fail_usage and build_program.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./jobs/run meter: boots the guest with the plug-in, and prints the counts of the plug-in."""
 
 import json

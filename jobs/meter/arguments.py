@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts the accesses of a program to the memory of each NUMA node, in a guest with several nodes.
 
 The guest of `./jobs/run guest` runs the command in QEMU's emulator. A plug-in counts each access of

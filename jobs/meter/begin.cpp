@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts the counts of the meter, then replaces itself with the given command. So the counts do not
 // contain earlier activities of the guest.
 //

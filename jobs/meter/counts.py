@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The counts that the plug-in has written, and sums over them."""
 
 from collections import namedtuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimates the time of the counted run on a machine with several nodes, in nanoseconds per event.
 
 The time of a CPU is the time of its instructions plus the latencies of all misses. Each miss waits

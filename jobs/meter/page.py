@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of `--report`: where accesses to memory go, between nodes, by kind and by phase."""
 
 import shlex

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The caches and TLBs of some machines, in the form of the plug-in's model, and their latencies.
 
 Sources:

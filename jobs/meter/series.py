@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Common parts of the series with the meter (./jobs/run paper-numa --meter, paper-bwap --meter):
 the option, a run in the guest, and the columns with its counts. Requires: jobs/ and tests/guest are
 in sys.path."""

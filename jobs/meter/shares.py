@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures the effect of placement: the local share of accesses to memory with `--memory numa` and
 `--memory libc`, and over time after half of the groups have changed their worker, with and without
 pagemigd. The results are for a page in docs/results and for the test guest_meter_shares.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts as tables on the terminal."""
 
 from lib.number_text import NONE, count, percent, plain

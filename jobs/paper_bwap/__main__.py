@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./jobs/run paper-bwap: the tables of "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et
 al., IPDPS 2020) for numawarp's placements: the speed of memory reads with each placement of pages,
 for 1 to 8 worker nodes, on two published machines or on yours. The tables come from the paper's

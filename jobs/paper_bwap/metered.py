@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./jobs/run paper-bwap --meter: the paper's placements in a guest with several nodes, where the
 meter counts the accesses of each node's CPUs to each node's memory. The model is memory-bound:
 PHOLD with states of 4 KiB, which each event changes completely.

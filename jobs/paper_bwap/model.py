@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The speed at which memory is read from all nodes at once, by the model with which
 "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020) tunes its canonical
 weights.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables as Markdown."""
 
 from model import PLACEMENTS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures. Without --meter: speed over the number of worker nodes. Each placement is shown by
 its median over all sets of nodes, BWAP and uniform workers also by their range. With --meter: the
 bounds."""

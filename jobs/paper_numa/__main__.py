@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./jobs/run paper-numa: the experiments of figures 6 to 9 of "NUMA Time Warp" (Di Gennaro,
 Pellegrini, Quaglia and others, PADS 2015), on this machine. docs/how-to/paper-numa.md describes how
 to make and read them.

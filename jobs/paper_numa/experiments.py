@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The experiments behind figures 6 to 9 of "NUMA Time Warp" (PADS 2015), section 4, scaled to this
 machine.
 

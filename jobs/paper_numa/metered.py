@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./jobs/run paper-numa --meter: the runs of figures 6 to 9 in a guest with several nodes, where
 the meter counts local and remote accesses to memory. The results are shares and estimates, not
 times, because the speed of an emulated machine has no meaning. The load is shifted artificially:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """summary.md of a series with --meter."""
 
 from lib.series.machine import one_line

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures with the paper's numbers.
 
 The paper shows figures 7 to 9 as surfaces over daemons and periods. The values of a surface cannot

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """summary.md, the main page of the results."""
 
 from lib.series.machine import paragraph

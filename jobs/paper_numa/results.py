@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Computes the values of the paper's figures from the runs. Writes no files and no pictures."""
 
 import statistics

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One run of traffic, as a row of runs.csv."""
 
 from lib.series.runner import common_row, run_programs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./jobs/run paper-state-saving: figures 2 to 9 of "The effect of state-saving in optimistic
 simulation on a cache-coherent non-uniform memory access architecture" (Carothers, Perumalla,
 Fujimoto, WSC 1999), on this machine. docs/how-to/paper-state-saving.md describes how to make and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts of one variant by cachegrind, between two virtual times: the difference of two runs of
 different length, which does not contain set-up and the first events. In a second pair of runs, the
 first-level cache is replaced by a TLB.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The experiments behind figures 2 to 9 of Carothers, Perumalla and Fujimoto (WSC 1999), and the
 future work of that paper: large pages and prefetching. The third idea of that paper, to have an
 event and its saved state in one block, is part of figures 2 to 9: with `copy` at every event, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Caches and TLBs for cachegrind: those of this machine, of the paper, or of the user."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts of one run by the counters of the machine (--hardware-counters)."""
 
 import json

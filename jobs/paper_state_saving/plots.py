@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures with the paper's numbers: curves over the number of workers, and bars for counts with
 one worker."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One run of pcs, or the counts of cachegrind in several runs, as a row of runs.csv."""
 
 from pathlib import Path

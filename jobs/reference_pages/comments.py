@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A filter of Doxygen (FILTER_PATTERNS): prints a public header with its plain comments as Doxygen
 comments. So headers need no Doxygen syntax.
 
@@ -114,4 +115,6 @@ def documented(lines, header):
 
 if __name__ == "__main__":
     for header in map(Path, sys.argv[1:]):
-        print("\n".join(documented(header.read_text().splitlines(), header)))
+        lines = header.read_text().splitlines()
+        # The license in the first line is not documentation.
+        print("\n".join(["", *documented(lines[1:], header)]))

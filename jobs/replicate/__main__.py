@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a model with independent seeds and computes how precise its measures are: means over the
 runs, with Student's confidence intervals, and, if options vary, also the differences from the first
 variant, over pairs of runs with the same seed.

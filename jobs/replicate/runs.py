@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The runs of a series: stores the results of each run, and makes the missing runs."""
 
 import hashlib

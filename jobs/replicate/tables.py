@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Means over the runs, their intervals and differences: printed, as CSV, and drawn."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Advice from the figures of one run, as text: each piece of advice has a finding with a number,
 and an option or a part of the model to change. A run without unusual figures gets no advice.
 

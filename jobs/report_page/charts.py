@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Charts as inline SVG. Colors are classes (s0, s1, …), which the style sheet defines for light and
 dark pages. Every mark shows its value while the mouse is over it."""
 

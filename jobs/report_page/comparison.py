@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares several runs with the first one. Runs that simulated the same model must have equal
 digests. If they do not, the page begins with an alarm, because this is the most important
 result."""

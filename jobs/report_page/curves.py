@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The samples of a run over time, as points (seconds, value)."""
 
 # The maximum number of points of a curve; more points would not be visible.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads statistics files. Only the schema of a file is checked. A part that is missing or has a
 wrong type is treated as absent, and the page reports that."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page: a title, the comparison if there are several runs, and each run."""
 
 from pathlib import Path

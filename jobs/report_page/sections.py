@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of the page that show one run. Every run has every part; if the file lacks the data,
 the part reports that."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Banks whose customers leave the queue when they lose patience. With --move, a share of these
 // customers walks to a bank drawn at random.
 #include <numawarp/process.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Car washes with several machines each. A machine washes a car in a fixed time. With --again, a
 // share of the clean cars makes a trip and then comes to a car wash drawn at random.
 #include <numawarp/process.hpp>

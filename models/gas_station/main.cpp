@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gas stations with one tank each, which trucks refill. With --again, a share of the cars refuels
 // once more later, at a station drawn at random.
 #include <numawarp/process.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shops with machines that break down, and one repairman each. The repairman also has other jobs,
 // and interrupts them to repair a broken machine. With --share, a share of the other jobs is sent
 // to shops drawn at random.

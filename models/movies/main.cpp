@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cinemas with one counter and three films each. When a film is sold out, all people who queue for
 // it leave. With --move, a share of these people walks to a cinema drawn at random.
 #include <numawarp/process.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cell of a mobile telephone network, and the portables (telephones) in it. Since the 1990s, this
 // model of a personal communication service has been used to measure rollback. The form here is
 // portable-initiated (Carothers, Perumalla, Fujimoto: "The effect of state-saving in optimistic

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PHOLD's hot spot: a window of LPs with consecutive numbers. The window moves once around all LPs
 // in each period of virtual time. The position of the window depends only on virtual time. All
 // engines and workers compute the same position, also after a rollback, so the window needs no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PHOLD, the standard benchmark of parallel discrete-event simulation (Fujimoto: "Performance of
 // Time Warp under synthetic workloads", SCS Multiconference on Distributed Simulation, 1990). Each
 // event schedules one event: for its own LP, or, with probability --remote, for an LP drawn

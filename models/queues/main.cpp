@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stations with one server and one queue each. A served job moves to a station drawn uniformly
 // (Jackson: "Jobshop-like queueing systems", 1963). By default the network is closed: --jobs jobs
 // circulate until the end. With --arrival-rate the network is open: jobs arrive from outside, and

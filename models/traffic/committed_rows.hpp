@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the rows that the run committed to its CSV file. The picture is drawn from these rows,
 // because the state of an LP can be speculative during the run.
 #pragma once

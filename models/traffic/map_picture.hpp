@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the network as a map for traffic planners, in SVG. The color of a segment shows its
 // density, in the classes of the "levels of service" of the Highway Capacity Manual (US
 // Transportation Research Board). Pointing at a road shows its figures.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts positions on the Earth to pixels of the picture. The map is equirectangular, and its
 // scale is exact at the middle latitude. Unless all junctions have coordinates, the junctions are
 // placed on a circle instead.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A road network as a planner describes it: junctions, and the motorway routes between them. The
 // network is read from a TOML file and checked before the run starts. road_plan.hpp cuts the
 // network into simulation objects.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One object of the network as a logical process: a junction, or a segment of a motorway with both
 // carriageways. The object stores the list of the cars that are driving through it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules by which cars drive. The functions depend only on their arguments and the random
 // stream. Times are in seconds, lengths in km, speeds in km/h. docs/models/traffic.md describes the
 // rules.

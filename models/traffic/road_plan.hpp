@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts the network into simulation objects. Each junction is one object. Each route is a chain of
 // one or more segments of equal length, which are objects. The number of an object is the number of
 // its logical process.

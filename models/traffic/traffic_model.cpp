@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "models/traffic/traffic_model.hpp"
 
 #include "models/traffic/committed_rows.hpp"

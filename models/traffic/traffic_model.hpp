@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The traffic model: its options, its set-up, and the map that it draws from the output of the run.
 #pragma once
 

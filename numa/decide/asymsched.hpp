@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The decision of AsymSched: which nodes clusters of threads should run on, if the links between
 // nodes differ ("Thread and Memory Placement on NUMA Systems: Asymmetry Matters", Lepers, Quéma,
 // Fedorova, USENIX ATC 2015).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bandwidth with which the CPUs of each node read from the memory of each node. All decisions
 // about asymmetric machines use it. Nodes are numbered 0, 1, …, in the order of the machine's table
 // of nodes that have memory.

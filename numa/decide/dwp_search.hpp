@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search, during a run, for the data-to-worker proximity (DWP) at which the run is fastest: the
 // DWP tuner of "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020). It
 // increases proximity from 0 in steps of a tenth of all pages, as long as the run does not become

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the node of each part of a run that has one part on every node: the heaviest traffic gets
 // the fastest links. This case is not part of AsymSched, which has no choice if a cluster fills the
 // machine.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The description of a machine in a JSON file (`--machine FILE`, written by `./jobs/run machine`).
 // bw[c][m]: MB/s that the CPUs of node c read from the memory of node m.
 #pragma once

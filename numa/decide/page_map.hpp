@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The node of a page if pages are spread over nodes by weights. The node is a function of the
 // page's address. So no data is stored per page, and the pages of any part of a run have the
 // weights as their shares.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The share of the pages that each node should have, so that reading from all nodes at once is
 // fastest: "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020). The
 // canonical weights follow from the machine and from the nodes that have workers. Data-to-worker

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trial during the run (`--place auto`): whether pages on all nodes make the run faster than
 // pages on the nodes of their workers. The sides are local, spread, and, if spread was faster,
 // local again, because the speed of a run also changes for other reasons. Spread is better if it

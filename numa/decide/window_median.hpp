@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures a value of a run that changes little between windows: the median of five windows. One
 // window before them is ignored, because caches are not warm yet and the last pages are still being
 // moved.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "numa/handler/fault_guard.hpp"
 #include "numa/handler/signal_scope.hpp"
 

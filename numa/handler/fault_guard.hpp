@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Survives errors of a handler in a mis-speculated state: a null pointer that is followed, a
 // division by zero, an endless recursion, a failed assertion, exit(). The signal handler, or the
 // interposer's function, jumps back to the worker's loop. The worker treats the event like one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The control part of a thread's floating-point environment, which changes results: rounding,
 // flushing of denormal numbers, precision, traps. The sticky flags are not included: every
 // operation sets them, and they are undefined when a handler begins.

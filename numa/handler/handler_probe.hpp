@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lets one thread examine the handler that another thread is running, and request that it leaves.
 //
 // The requesting thread sends a signal (probe_signal: SIGURG, which is ignored by default). The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of a handler with pointers, and how the engine detects them.
 //
 // free() and operator delete must not throw. So an invalid call in a handler is refused: nothing is

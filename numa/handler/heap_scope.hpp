@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heap that malloc uses on this thread: the recoverable heap of an LP in its handler, otherwise
 // libc ("platform mode"). The engine enters a HeapScope around each handler. Work of the engine on
 // behalf of a handler (every call of Context) leaves the heap with a PlatformScope.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "numa/handler/outside_sources.hpp"
 
 #include <array>

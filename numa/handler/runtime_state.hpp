@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state that the C and C++ runtime keeps for a thread during a handler, and the resources that
 // a handler may have open. A handler can be left at any moment by a jump (fault_guard.hpp), without
 // calling destructors. Then this state must be repaired, in addition to the LP's memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mode in which a signal handler runs if it interrupts a handler of the model.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts memory of LPs that thread_local objects free when their thread ends. Such an object holds
 // memory of an LP if it grew in a handler. When it is destroyed, the memory may still belong to the
 // LP, a rollback may have released it, or the LP may be gone. This is not an error of the engine

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "numa/handler/warm_up.hpp"
 
 #include <execinfo.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes libc and libstdc++ allocate data now, from libc, that they would otherwise allocate in a
 // handler. There the data would belong to the LP and be lost in the next rollback. Examples:
 // buffers of stdout and stderr, time zones, number formatting, the exception globals of the thread.

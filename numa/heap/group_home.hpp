@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The home of a group's pages, and whether pagemigd has to move the pages there. This is the
 // map_move of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.4): {spinlock, target_node,
 // need_move} for each group.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All memory of one group of LPs: its segments, the platform heap in them, the spans that the heaps
 // of its LPs share, the pages of its mail, and their home. A group is bound to one worker and moves
 // as a whole.

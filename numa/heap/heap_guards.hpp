@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Guards around every block that a handler allocates (--check-heap): a header before the block,
 // which contains its size, and at least 32 bytes behind it that must not change. An event whose
 // handler changes them has failed. The message contains the size of the block and the offset of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The chunks of one LP's heap that are larger than 8 KiB, one per block. A block lies in a span if
 // it fits there, else in a separate segment. After free() a block still belongs to the LP, so that
 // a snapshot can be restored and the next request of the same size can use it. Free blocks in

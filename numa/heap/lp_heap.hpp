@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recoverable heap of one LP. It has the semantics of malloc, and its snapshots copy only the
 // chunks in use. After DyMeLoR (Toccaceli, Quaglia: "DyMeLoR: Dynamic Memory Logger and Restorer
 // Library for Optimistic Simulation Objects with Generic Memory Layout", PADS 2008): size classes,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The class LpHeap (lp_heap.hpp) without its inline functions and their includes. For code that
 // holds a heap and does not allocate from it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots of an LP's heap: take, restore and compare. The three operations traverse the same
 // layout (snapshot.hpp) in the same order; they differ in the treatment of each run of chunks in
 // use.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots store large chunks in pieces of a page. Consecutive snapshots of an LP share a piece if
 // its bytes have not changed. So a large state that changes little is saved by comparison with the
 // previous snapshot: unchanged pieces are not copied, and neither are pieces that contain only

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A group's memory for the data of the engine: events, history, sent records, snapshots. It is not
 // recoverable and has no locks. Thread: one owner, which passes the whole heap on when the group
 // moves.

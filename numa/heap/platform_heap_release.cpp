@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PlatformHeap where memory is short: free chunks are split or joined, and whole pages without a
 // live chunk return to the kernel.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The LPs of a group share its state segments: spans of 64 KiB, cut into blocks in the order of the
 // requests. A block belongs to one LP and contains chunks of one size. LPs that are constructed in
 // sequence have adjacent objects, and small LPs share pages.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the memory of a group of LPs as a stream of bytes, and reads it in another process. There
 // it gets the same addresses, so pointers from this memory into itself stay valid. Pages that
 // contain only zeros are left out.

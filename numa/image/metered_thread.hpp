@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the program and its threads to the meter (base/meter_marks.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds words in the heaps of LPs that point out of the region. A run that continues in another
 // process must handle such words, because the program, its data and its libraries may have other
 // addresses there.

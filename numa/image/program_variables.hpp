@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variables of a model outside of LPs, in the program and in the model's libraries: globals,
 // statics of classes and functions, thread_local variables. A rollback does not restore them, so a
 // handler must not change them. This class finds the variables that a handler has changed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "numa/image/thread_results.hpp"
 
 #include <link.h>

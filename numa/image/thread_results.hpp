@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The places of the results of gmtime(), getpwnam(), strerror() and other functions of libc. Each
 // thread has one result of each function, and the next call on the same thread overwrites the
 // result. An LP that keeps a pointer to a result after its event reads the data of other LPs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decisions that malloc.cpp and new.cpp share about addresses that are freed or reallocated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Descriptors that a handler opens. A handler that returns or throws may leave them open, because
 // their state belongs to the kernel. A handler that is left by a jump cannot close them, and each
 // such handler would reduce the number of descriptors that the process has left. Therefore the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that end a program, or send it a signal. In a handler they end the handler, like a
 // crash. If the event is executed out of order, it is undone. If it is executed in order, the run
 // ends with exit code 3 and a line with the called function.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locales in handlers. Each requested locale is created once in the process and never freed. So a
 // handler that is undone and runs again gets the same locale, and freeing a locale once or twice
 // does nothing. A std::locale("…") in an LP's state belongs to the LP and is rolled back with it;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The malloc family of the whole program. In a handler (current_heap is set) these functions use
 // the LP's recoverable heap; in platform mode they use libc. free, realloc and malloc_usable_size
 // decide by address.

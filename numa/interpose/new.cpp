@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All forms of operator new and delete. They use the LP's heap in a handler, and malloc otherwise.
 // Without sanitizers, this saves a second check of current_heap in malloc.cpp. Under sanitizers,
 // which replace malloc, it makes containers recoverable. The rules of malloc.cpp apply.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A function of libc or libstdc++ that the interposer replaces.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clocks, the process id and true randomness. These functions behave as in libc, and the engine
 // records that a handler has called them (handler/outside_sources.hpp).
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of libc that make data at their first use and keep them for the process or the thread:
 // messages, time zones, modules, tables of names. In a handler they run in platform mode, so that
 // these data belong to libc. Their results are in their own memory, or in the caller's buffer.

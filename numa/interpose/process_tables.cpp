@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Positions, tables and settings of libc that exist once in the process, and that no rollback
 // restores. The functions are refused in handlers: if several LPs continued from the same position,
 // the result would depend on the order of execution.

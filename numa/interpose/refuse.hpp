@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Common parts of functions that a handler must not call.
 #pragma once
 

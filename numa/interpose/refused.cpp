@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of libc that change the process, or create things that a rollback cannot remove. In a
 // handler they are refused, and the event fails with one line. Outside of handlers they behave as
 // in libc. If a function only reads when an argument is null, such a call is allowed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resources other than memory that a handler opens: files, descriptors of iconv, results of address
 // look-ups. A rollback cannot open or close them again. So a handler must close the resources that
 // it opens. Otherwise the event has failed, and the engine closes them (runtime_state.hpp). The

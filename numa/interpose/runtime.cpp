@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that the C++ runtime allocates on a handler's behalf.
 //
 // - Exception objects belong to the LP, like the objects that they own. std::exception_ptr,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides which memory of a program's set-up all LPs share (shared_arena.hpp), and which is libc's.
 #include "numa/interpose/allocate.hpp"
 #include "numa/interpose/decide.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signal handlers that libraries install before main().
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of libc that return a pointer to the only result in the process, or that continue from
 // call to call with the only state in the process. Here each thread has its own result or state: in
 // handlers, in on_commit(), and elsewhere.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "numa/measure/known_machine.hpp"
 
 #include <unistd.h>

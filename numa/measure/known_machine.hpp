@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bandwidths between this machine's nodes, from the first of these sources that exists: a file
 // that the user names; a measurement of `./jobs/run machine` in the user's cache folder; the
 // firmware's table (HMAT, which covers only a node's own CPUs), with distances for the other pairs;

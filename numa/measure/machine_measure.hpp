@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures how fast the nodes of this machine read each other's memory (`./jobs/run machine`). For
 // the bandwidth, the CPUs of each node (one CPU of each core) read a buffer on each node
 // sequentially: first while the other CPUs are idle, then while the CPUs of every other node read

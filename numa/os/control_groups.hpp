@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limits that Linux control groups set for this process, version 1 and version 2
 // (Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst of the kernel).
 #pragma once

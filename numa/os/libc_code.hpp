@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The code of the C library. It is used to find out whether a function of libc is running, or has
 // called the interposer.
 #pragma once

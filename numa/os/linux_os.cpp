@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The port to the kernel, for Linux: mmap and madvise; hwloc (machine.cpp) for cores, nodes and
 // distances inside the cpuset; libnuma and move_pages; /proc and the control group for memory
 // figures; perf_event_open (perf_event.cpp) for counters.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine, as hwloc reports it: the CPUs that this process may use, the nodes that have memory,
 // and the distances between nodes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shared libraries that this process has loaded, and their addresses. A saved run that
 // continues in another process compares them before it uses pointers into libraries (virtual
 // functions of a stream, facets of a locale, the default memory resource).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The port to the kernel: address space, pages, nodes, CPUs. Everything that this project requests
 // from Linux about memory and placement uses this interface. So tests can replace it by a fake with
 // any number of nodes and any fault (tests/support/fake_os.hpp). The implementation is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "numa/os/perf_event.hpp"
 
 #include <linux/perf_event.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // perf_event_open(2): the counters of the calling thread, for Os (numa/os/os.hpp).
 #pragma once
 

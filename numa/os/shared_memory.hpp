@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that processes of one host share, to exchange figures while they run. It has no name in
 // any folder. The address consists of the process and the file descriptor of the process that made
 // it. The kernel frees the memory when no process holds it any more.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Guards for the process's signals, around code that must not be interrupted by signals or that
 // changes their handlers.
 #pragma once

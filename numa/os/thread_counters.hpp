@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The counts of the processor and the kernel for a thread during an interval (--hardware-counters).
 #pragma once
 

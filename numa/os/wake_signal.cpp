@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "numa/os/wake_signal.hpp"
 
 #include <linux/futex.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An event on which one thread waits and which any thread signals, also a thread of another
 // process: a WakeSignal may be in memory that processes share.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--place asymsched`: workers run on the nodes whose links serve the run's traffic best, according
 // to AsymSched (decide/asymsched.hpp). If a run uses all nodes, its parts are assigned to nodes so
 // that the heaviest traffic has the fastest links (decide/heaviest_links.hpp). Pages are local, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--place auto`: `weighted` if the run is limited by memory bandwidth, else `local`. There is a
 // choice only if workers run on some, but not all, of the machine's nodes. In other cases, and on a
 // machine with one node, the mode is `local`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All pages that belong to groups, as ranges. The placement probe queries them, and
 // pages_shared_between_groups() uses them to check that groups share no page.
 //

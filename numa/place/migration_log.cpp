@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "numa/place/migration_log.hpp"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of page migration: counters, and notices, for example about pages that could not be
 // moved.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread's share of page migration: its groups, and the work for them once per period (a pass).
 //
 // The policy decides where a page should be (placement_policy.hpp). If the move of a group was

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pagemigd, the page-migration daemon of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015,
 // §3.4): threads that wake up once per period and move the pages of groups to the nodes of their
 // workers. This file contains the threads; migration_share.hpp contains their work.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of all policies for the placement of pages and workers. The engine asks a policy
 // where new pages should be allocated, where a page of a group should be now, and on which nodes
 // workers should run. Once per period, it reports to the policy what the run has done. The kernel

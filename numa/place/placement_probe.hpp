@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The placement probe: it asks the kernel on which nodes the pages of groups are, so that a user
 // can see whether a run is local. It queries a sample of the pages and scales the result.
 //

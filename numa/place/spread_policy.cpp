@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "numa/place/spread_policy.hpp"
 
 #include <algorithm>

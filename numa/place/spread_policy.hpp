@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--place interleave` and `--place weighted`: pages of states and of the engine are spread over
 // all nodes that have memory, evenly or by the weights of BWAP (page_weights.hpp). Mail, which is
 // read once, stays on the node of the reading worker. These policies are for runs on some of a

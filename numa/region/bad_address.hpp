@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The description of a bad address, for the message about a handler that got SIGSEGV or SIGBUS
 // there. The text does not depend on the engine or on the grouping of LPs.
 #pragma once

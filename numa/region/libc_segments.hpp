@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MemoryMode::libc: segments come from glibc's malloc. With the region, arithmetic decides whether
 // an address is in a segment. This mode uses a table: one bit per 64 KiB of address space, in
 // leaves for 64 GiB each, which are made where segments are. (One table for the whole address space

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "numa/region/mail_pages.hpp"
 
 #include <algorithm>

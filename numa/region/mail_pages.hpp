@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pages of a group's mail: the addresses of its two buffers in the slot, and how much of each
 // area has been written. The bottom half (event/bottom_half.hpp) writes the buffers. This class
 // handles only addresses, for the migration daemon, which moves the pages, and for the placement

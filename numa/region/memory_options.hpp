@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The user's options for memory; part of the engine's configuration.
 #pragma once
 

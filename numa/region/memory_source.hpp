@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The source of all groups' segments: the region, or glibc's malloc. One per run, shared by all
 // workers. Built before the workers start, and destroyed after the last group.
 #pragma once

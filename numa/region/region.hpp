@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The address range of all LPs: at the same address in every rank, divided into one slot per group.
 // The owner of an address follows by arithmetic. A pointer inside an LP's state is valid in a
 // snapshot, after a restart and on another rank.

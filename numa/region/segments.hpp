@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A group's segments: page-disjoint ranges of memory, and the table that contains all of them.
 // State, events, sent records and snapshots of a group are only in its segments. So moving the
 // pages of the segments moves the group.

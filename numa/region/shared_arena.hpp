@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory that setup() allocates and that all LPs share: a separate arena at a fixed address,
 // which is read-only while handlers run. A handler that writes there, or frees memory there, has
 // failed, as if it had followed a bad pointer. Shared memory is neither rolled back nor protected

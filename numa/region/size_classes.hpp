@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The size classes of an LP's heap. Small chunks: multiples of 16 bytes up to 128, then four steps
 // per doubling up to 8 KiB, in blocks of up to 64 chunks. Large chunks: four steps per doubling,
 // one chunk per block.

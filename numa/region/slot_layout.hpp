@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout of a group's slot: mail at both ends, segments between.
 //
 //     | small A | small B | segments ...                  | large A | large B |

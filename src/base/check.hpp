@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NW_CHECK(condition) checks an assumption of numawarp's code. It is on in every build. If the
 // condition is false, numawarp has a bug: NW_CHECK throws InternalError (exit code 1). The message
 // contains the expression and, if the thread has set them in error_context(), the rank, the worker,

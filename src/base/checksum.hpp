@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The XXH3-128 hash (xxHash library) of bytes that arrive in pieces. It detects torn and damaged
 // files. It gives no protection against deliberate changes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The only table of counters. Each row contains name, unit, section of the statistics and meaning.
 // The text report, the JSON of --stats and docs/reference are generated from it.
 //

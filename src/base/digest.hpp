@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The digest of a run, which tests use as their oracle: a running hash over the committed events of
 // each LP, in their order, and the sum of these hashes over all LPs. It is equal for equal model,
 // seed and end time, with every engine and any number of workers and ranks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sum of doubles without rounding, and therefore independent of the order of the additions. The
 // sum is a fixed-point number with one digit for each 32 bits of the range of doubles (Kulisch:
 // "Computer arithmetic and validity", 2008). Only value() rounds.

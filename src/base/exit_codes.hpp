@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exit codes of the process. Scripts rely on these numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Points at which one thread publishes data for another thread. In a build with tests
 // (NUMAWARP_TESTS), each point calls a hook, which may delay the thread. In this way, tests reach
 // orders of steps that are very rare on a fast machine. In other builds these calls compile to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Marks with which a program informs the meter (jobs/meter): in which phase of a run a thread is,
 // and which kind of data is at which addresses. A mark is one no-operation of eight bytes, `nopl
 // MARK(%rdi,%rsi)`, which the processor decodes and drops. The meter's plug-in sees every

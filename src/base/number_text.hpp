@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as text for people: "12.3 M", "1.50 GiB", "2 min 05 s". C++ code formats bytes, times,
 // counts and shares here. jobs/ formats them in jobs/lib/number_text.py.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values as bytes, for another process of the same program: messages between ranks, and the content
 // of a saved run. One list of the values serves both directions, because a Packer and an Unpacker
 // can visit it:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the `paranoid` preset checks which invariants. Each structure with an invariant has a
 // function validate(), which throws InternalError. Tests call it freely. A run calls it
 //

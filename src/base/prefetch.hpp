@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads cache lines into the cache before they are used.
 //
 // __builtin_prefetch() is not used: GCC 12 assumes that a function that only prefetches has no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock for critical sections of some dozens of instructions. It takes one byte, because there may
 // be 100,000 groups with several locks each. A running holder needs at most about 3 µs, including a
 // page fault. A thread that waits longer yields its core: with more threads than cores, the holder

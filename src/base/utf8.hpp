@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes text of unknown origin fit for files and terminals that require UTF-8.
 #pragma once
 

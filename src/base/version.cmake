@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes base/version.hpp for numawarp_main at build time. The header is not written when CMake
 # configures, because CMake does not configure again after a commit. If the content of the header
 # does not change, the file is not rewritten, so that nothing is compiled again.

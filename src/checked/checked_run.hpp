@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of --check-model within one of its runs. It logs each committed event with its payload,
 // so that the first event that differs between two runs can be named. It checks, around each
 // handler, the data that no handler may change. Before each handler, it fills the stack with known

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run between two engines: one engine has stopped, and another one continues with the same LPs in
 // the same process. Everything before `gvt` is executed and committed, and nothing from it on has
 // been executed. No LP has a history, all events have records, and no message is in flight.

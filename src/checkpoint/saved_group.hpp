@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dump of a group, in a saved run or on the way to another rank: the group's memory, its
 // pending events, and the words in its LPs' heaps that point out of these heaps.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the shared libraries of a saved run with the libraries of the process that is to
 // continue it. LPs contain pointers into libraries (to virtual functions, facets of locales, memory
 // resources). These pointers are valid only if the same library is at the same address.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The content of a saved run except the memory of its groups. It is sufficient to decide whether a
 // process can continue the run, and to continue it. run_saver.hpp writes it; saved_run_folder.hpp
 // finds it.

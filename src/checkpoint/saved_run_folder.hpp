@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The folder of --checkpoint. It contains at most one valid saved run, which latest.json names.
 //
 //     DIR/latest.json           name of the saved run, checksum of its manifest, figures for people

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The libraries that numawarp needs. This file is installed beside numawarp-config.cmake, so that a
 # user's project finds the same libraries in the same way.
 include(CMakeFindDependencyMacro)

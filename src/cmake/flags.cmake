@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiler flags and include roots: first those that every user of numawarp needs, then those for
 # numawarp's own sources.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes numawarp/headers.hpp, which must be the same for a program and the library, because inline
 # functions of the public headers use the engine's data structures.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/include/numawarp/*.hpp")

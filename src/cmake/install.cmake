@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The rules of cmake --install, and the files that find_package(numawarp) needs.
 include(CMakePackageConfigHelpers)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Two functions: numawarp_add_floor() adds the static library of a layer, and numawarp_add_model()
 # adds a model, which links all layers.
 

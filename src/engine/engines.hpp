@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The three engines behind one signature. Each engine executes the events, calls on_end(), and
 // fills in its part of the result. Simulation does the work that is common to all engines.
 #pragma once

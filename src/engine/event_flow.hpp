@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The path of an event through a worker, as far as it is the same in all engines. The event is
 // scheduled, leaves when its handler has returned, arrives as mail, and comes near the front of the
 // pending set. Each engine adds its own work to these steps: Time Warp stores the data that it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of a model's handler, which may return, throw or fault.
 #pragma once
 

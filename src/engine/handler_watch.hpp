@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detects handlers that do not return.
 //
 // In a state that exists only because events were executed in the wrong order, a correct handler

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds, starts, ends and destroys LPs: all of an engine's calls to LPs except the handlers of
 // events. Engine records are in platform memory, model objects are in the LPs' own heaps.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engine/run_saver.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Saves a whole run on all ranks while every worker is paused. The engine is responsible for the
 // pause. Each worker writes its groups to its own file. Then the first rank makes the checkpoint
 // valid (saved_run_folder.hpp). If a file cannot be written, the previous checkpoint remains valid,

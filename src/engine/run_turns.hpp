@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a worker's turns. When a turn had nothing to do, the worker takes the next turn at once.
 // After a number of such turns it yields its core between turns. Then it sleeps until another
 // thread wakes it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The function of the model that a worker is calling, with its LP and event. It is stored here and
 // not in local variables for two reasons: a fault in a handler jumps over the stack, and
 // HandlerWatch reads it while the handler runs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interfaces through which RunSaver saves the run of an engine, and a time limit for all
 // engines that stop a run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread that runs handlers, and the data that the watch (handler_watch.hpp) gets from it by a
 // probe.
 #pragma once

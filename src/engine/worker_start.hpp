@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prepares a thread for handlers: warms up the runtime and starts the model's libraries.
 #pragma once
 

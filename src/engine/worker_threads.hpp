@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts a run's worker threads, binds each one to its place, and rethrows their failures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers the events for a group until the group's worker reads them ("NUMA Time Warp", Pellegrini
 // and Quaglia, PADS 2015, §3.3). Many writers append to the live buffer under a spin lock. The only
 // reader swaps the live and the expired buffer at the start of its era. It then reads the expired

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stacks of pending entries, in chunks of one size that share memory.
 //
 // The pending set has thousands of unsorted buckets, and most of them grow at any time. If each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The common beginning of an event's record in a group's memory and of its bytes in mail. Both have
 // the same layout, so that a copy converts one into the other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The total order of events, and the entry of the pending set, which contains the key.
 //
 // The order is (time, generation, sender, sequence). The generation starts at a value that follows

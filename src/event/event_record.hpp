@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An event in the engine: a header of 48 bytes, followed by the payload, in the platform memory of
 // the target's group. The worker that owns the target reads and writes it. The sender's worker also
 // uses next_sent and status, but only while it owns the target, too.

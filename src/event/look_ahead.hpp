@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prepares the next eight events of the sorted run together: the places of their LPs, and the next
 // block of random numbers of each LP. For the sixteen events after these it prefetches LPs, records
 // and objects.

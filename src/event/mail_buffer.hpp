@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A growing sequence of wire events in page-aligned memory. The capacity is doubled when needed and
 // never shrinks. An unused buffer has no memory. Used by one thread at a time, which the caller
 // guarantees by a lock or by ownership.

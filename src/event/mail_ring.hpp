@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mail from one worker to another worker of the same rank: a ring of wire events with one writer
 // and one reader. For each event, a bottom half costs both workers several cache lines; a ring
 // costs them the lines of the event, and one more for all events that the writer publishes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker's pending events, smallest key first: a two-level ladder.
 //
 //   late      a heap of entries that were pushed late              x <  next

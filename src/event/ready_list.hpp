@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bottom halves that have mail for one worker. Writers push them, the worker takes them.
 #pragma once
 

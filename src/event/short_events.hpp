@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short events have no record. The pending entry of a bare event contains the whole event. Each
 // other short event has its payload in a body of one cache line.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One of the two buffers of a bottom half: consecutive wire events. The buffer uses the first of
 // these places that is large enough (numa/region/slot_layout.hpp):
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An event or anti-message between workers, in a mail ring, a bottom half or a batch for another
 // rank. The layout is fixed, so that the same bytes are used in memory and in the network.
 #pragma once

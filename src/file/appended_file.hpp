@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that is written only at its end, through a buffer. It is not std::ofstream, which cannot
 // report when the bytes are on the disk, how many bytes were written, or why a write failed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Brings bytes and names of files to the disk, so that they survive a power cut. The classes that
 // write files are built on these functions.
 #pragma once

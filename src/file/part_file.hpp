@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that has a temporary name until it is complete, and then gets its final name by rename. A
 // killed run cannot remove its temporary file. The next run that writes a file of the same final
 // name removes it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file of sections: the large files of a saved run. A section is identified by its offset, its
 // length and its checksum. The list of sections is stored elsewhere (saved_run.hpp).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handles of the HDF5 library (its C interface), which are closed by their destructor, and the
 // library's errors as MachineError.
 #pragma once

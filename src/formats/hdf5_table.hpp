@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An output table as an HDF5 file, by columns. A group has the name of the table and contains one
 // dataset for each column, all of the same length. Readers load single columns, with their types,
 // without parsing.

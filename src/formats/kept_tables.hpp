@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of a run in the formats that the user chose: checks before the run, and conversion
 // after it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "formats/output_format.hpp"
 
 #include "formats/hdf5_table.hpp"

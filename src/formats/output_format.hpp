@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file formats in which the tables of a run are kept (--output-format).
 //
 // During the run, the tables are CSV files (csv_tables.hpp). After the run, each table is converted

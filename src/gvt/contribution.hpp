@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values that a worker contributes to a GVT round at its cut, and that the reduction combines.
 // All of them belong to one consistent cut. combine() is associative and commutative. It is applied
 // first to the workers of a rank and then to the ranks (net/counted_reduction.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker's part of the GVT algorithm: message counts and minima by epoch (docs/gvt.md; the model
 // src/gvt/egvt.pml checks it). A message is an event or anti-message that leaves the worker. It is
 // counted before it is published, and carries the epoch of its sender as its stamp.

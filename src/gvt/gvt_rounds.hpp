@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank's part of the GVT algorithm: opens rounds, collects the cuts of the rank's workers,
 // reduces them over the ranks and publishes the result (docs/gvt.md). No worker waits here: the
 // worker that holds the rank's net role advances the round step by step.

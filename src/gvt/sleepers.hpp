@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks workers that have nothing to do, so that other threads can use their cores, and wakes
 // them.
 #pragma once

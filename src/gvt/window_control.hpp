@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides how far beyond GVT workers may execute. If they execute too far, the work is rolled back:
 // without a bound, a run takes 10–20 times as long if a worker is descheduled for a time slice. If
 // they execute too little ahead, cores are idle.

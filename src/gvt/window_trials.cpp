@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gvt/window_trials.hpp"
 
 #include <algorithm>

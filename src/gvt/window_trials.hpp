@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides by trials whether workers execute beyond the lookahead. Up to GVT plus the lookahead,
 // events are never rolled back. For those of them that are safe, no history is kept
 // (worker/safe_horizon.hpp). But workers wait for each other once per lookahead. Beyond the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The conservative engine on one rank: the worker threads that run WindowRank and WindowWorker, and
 // the end of the run.
 

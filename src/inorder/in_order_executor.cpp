@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "inorder/in_order_executor.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes events irrevocably: it keeps no history, and nothing is undone. The sequential and the
 // conservative engine share this class. Each of them adds only the rule that decides when an event
 // may be executed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds an executor's groups, reads them from a saved run or takes them from another engine, saves
 // them, and gives them to another engine. Between two events, an executor has no history, so only
 // its present state is saved.

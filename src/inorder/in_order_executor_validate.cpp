@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The invariants of an InOrderExecutor, checked between two batches of events (base/paranoid.hpp).
 
 #include "base/check.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sequential engine: the reference for all other engines, and the fastest way to run a model on
 // one core. It executes the event with the smallest key first, irrevocably. The run can be saved
 // between two batches of events.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the share of a window that is left to execute when the reduction begins, so that no
 // worker waits for the result. With a share s, there are 1 / (1 − s) times as many reductions, so s
 // is not larger than necessary.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "inorder/window_rank.hpp"
 
 #include "lp/group.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank of a conservative run: the data that its workers share. The main thread creates it.
 //
 //     mail of a group, ready list of a worker   any worker, net role → owner

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank's part of the reduction after each window. It gathers the values that the rank's workers
 // write at their cuts, and reduces them over all ranks, together with the number of batches sent to
 // each rank (net/counted_reduction.hpp). It publishes the result when all batches for this rank

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values that a worker of the conservative engine contributes at its cut of a window. They are
 // combined first over the workers of a rank, then over the ranks. combine() is associative and
 // commutative.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker of the conservative engine. All workers of all ranks execute the same sequence of
 // windows, which follow from the model's declared lookahead L. Let T be the earliest time at which
 // anything is still to be executed. No other LP can influence an event before T + L any more.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface through which a Context calls its engine, and the rules of schedule(), which all
 // engines check alike.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A group: LPs that share memory pages, are owned by one worker and move together.
 #pragma once
 

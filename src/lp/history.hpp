@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events that an LP has executed and may have to undo: a ring with one entry per event, oldest
 // first. A position is an ordinal: the number of the event among those that the LP has executed,
 // modulo 2^32. An entry keeps its position until it is removed at the front (fossil collection) or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the load of a group: nanoseconds of work on committed events. Work on events that were
 // undone does not count, because it shows the load of other groups rather than the group's own.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of LPs of a run: the names of LPs and events, and the slot of a worker's figures in
 // which an event is counted. Fixed for a run. Thread: any.
 #pragma once

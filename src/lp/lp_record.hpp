@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine's data about one LP, the most frequently used fields first. The records of a group are
 // consecutive in the group's platform memory. Owner: the worker that owns the group.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions with which an engine makes and reads a handler's Context. They are separate from
 // event_sink.hpp, so that the declaration of an engine does not need the definition of Context.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine's part of the process library: it receives faults of processes and requests without
 // effect, which process/coroutine.hpp and process/resource.hpp report, and it describes the process
 // that has failed.

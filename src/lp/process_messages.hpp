@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages about a failed handler in which a process ran.
 //
 // Thread: the thread whose handler has failed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds, reads and frees the side effects in a history entry (SideEffect, history.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the first difference between an LP's memory and a snapshot, for --check-rollback. The
 // user of this option must find the member that a rollback does not restore.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Saves and restores the states of LPs with the three methods of --rollback. This code decides what
 // to save before an event, what to restore, and from which event on to coast forward.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the invariants of an LP between two changes: its record, its history and its saved states.
 // For the paranoid preset (base/paranoid.hpp) and for tests. All functions throw InternalError
 // if an invariant is violated.

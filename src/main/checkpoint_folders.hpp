@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The folders of --checkpoint and --restart, before and after the run.
 #pragma once
 

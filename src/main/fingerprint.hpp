@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fingerprints of the program and of the files that it reads. They differ if one bit differs.
 #pragma once
 

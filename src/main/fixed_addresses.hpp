@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run that is saved or restarted (--checkpoint, --restart) needs its libraries at the addresses
 // that they had in the earlier process, because LPs contain pointers into them. Linux chooses these
 // addresses at random for each process. This can be switched off only before a program is loaded.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls the model's code that runs before and after the simulation: options(), on_process_start(),
 // setup(), finished(). An error in this code, also a crash, is reported with the names of the model
 // and of the hook, and never as an internal error of numawarp.

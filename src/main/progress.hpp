@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The progress line of a long run. A separate thread writes it. This thread reads the figures that
 // the engine publishes at GVT rounds, and neither waits for a worker nor blocks one. So a blocked
 // terminal does not delay the run.

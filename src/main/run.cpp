@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nw::run: from the command line to the exit code. Only this file prints errors and chooses the
 // exit code of the process.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIGINT and SIGTERM, and with --checkpoint also SIGUSR1 and SIGHUP, become a request to end the
 // run in an orderly way. The engine reads it between events. During set-up, in on_end() and while
 // results are written, no engine reads it. There the first signal ends the process with one line

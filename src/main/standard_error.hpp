@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages for the user. Standard error may be a file on a full disk, or a closed terminal. Such a
 // failure neither ends the run nor changes its exit code.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the inherited file descriptors and signal dispositions safe before files are opened.
 #pragma once
 

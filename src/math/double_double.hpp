@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of about 106 bits as the unevaluated sum of two doubles, for the few places where 53 bits
 // do not suffice. Dekker: "A floating-point technique for extending the available precision"
 // (1971). Requires: -ffp-contract=off; no operand and no partial product overflows or underflows.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // e^x as the product of a number near 1 and a power of two. Functions that multiply e^x by another
 // factor use this form: e^x may be too small or too large for a double although the product is not.
 #pragma once

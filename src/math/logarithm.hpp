@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The natural logarithm with a relative error of about 2^-68, for log(), log1p() and pow(). It uses
 // the intervals of portable_math.hpp.
 #pragma once

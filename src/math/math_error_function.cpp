@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // erf and erfc. The coefficients of the polynomials were computed for this file, by interpolation
 // at Chebyshev's points with 60 digits, to a relative error of 2^-57.
 #include <array>

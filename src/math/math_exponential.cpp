@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // exp, expm1, log, log1p, pow and sqrt.
 #include <cmath>
 #include <cstdint>

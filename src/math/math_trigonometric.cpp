@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sin and cos. Integer arithmetic reduces an angle of any size exactly to a number of quarter turns
 // and a rest (after Payne and Hanek: "Radian reduction for trigonometric functions", 1983). All
 // angles beyond π/4 use this method. It is fast where one instruction multiplies two 64-bit words.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "math/philox_blocks.hpp"
 
 #include <numawarp/random.hpp>

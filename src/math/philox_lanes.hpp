@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Philox4x32-10 in vectors of 64-bit lanes, for any vectors that a processor has.
 //
 // A lane contains one word of one block in its lower half. The upper half contains remains of

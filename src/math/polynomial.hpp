@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // c[0] + c[1] x + c[2] x^2 + …, by Horner's rule, which fixes the order of the operations.
 #pragma once
 

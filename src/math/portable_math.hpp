@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The logarithm and the cosine from which random numbers are made. Like the functions of
 // <numawarp/math.hpp>, they give the same bits on every machine. They accept a narrower range of
 // arguments and are slightly less exact, because most events call them and they must be fast.

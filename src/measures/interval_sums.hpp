@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of measures at the ends of intervals (--measure-interval). When an interval ends, each LP's
 // figures are read, before the LP executes its next event, or after the run. A reading (`look` in
 // the code) may belong to an event that is undone later. Therefore it is stored as bytes, which are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Combines the figures of several LPs into one figure. The result does not depend on the order in
 // which LPs, workers and ranks are added, because sums are rounded only at the end
 // (base/exact_sum.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The figures of all LPs, combined into the figures of the run and of its intervals.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --check-model in the user's process: starts the runs and compares their results.
 #include "modelcheck/model_check.hpp"
 

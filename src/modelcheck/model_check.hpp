@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --check-model: runs the beginning of a model several times, each time in another process and in
 // another way. The differences between the runs show which rule the model breaks
 // (docs/how-to/check-model.md). Each process executes this program with the same command line; an

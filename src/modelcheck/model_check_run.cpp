@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --check-model in the process of a run.
 #include <algorithm>
 #include <cerrno>

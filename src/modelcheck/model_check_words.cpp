@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "modelcheck/model_check_words.hpp"
 
 #include <algorithm>

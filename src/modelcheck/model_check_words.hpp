@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declarations for both sides of --check-model, and descriptions of the difference between two
 // events.
 #pragma once

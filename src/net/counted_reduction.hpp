@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A reduction over all ranks that also counts batches. The number of batches that were sent to each
 // rank is reduced together with the value, and a rank has the result only when these batches have
 // arrived. So a rank that has the result has received everything that was sent to it before the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches of wire events between this rank and the other ranks. Any worker posts batches. The
 // holder of the rank's net role sends them, and receives batches of other ranks.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ranks of a run before and after the event loop, where ranks may wait for each other.
 // Backends: SingleProcess, for a process that was started without a launcher, and MPI (mpi/).
 //

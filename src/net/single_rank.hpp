@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transport of a run with one rank. There are no other ranks to send to, and a reduction
 // returns the rank's own value.
 #pragma once

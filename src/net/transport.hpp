@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The port through which bytes leave a rank: batches for other ranks, and values that are reduced
 // over all ranks. The transport does not interpret the bytes. Backends: one rank (single_rank.hpp),
 // a seeded in-process network for tests (tests/support/in_process_network.hpp), MPI (mpi/).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the command line into the settings. The option table defines the allowed values and the
 // error messages, so they are the same for the command line and for the configuration file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --config FILE.toml: the names of the options are top-level keys.
 //
 //     workers = 2

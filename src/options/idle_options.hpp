@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of the engine that have no effect in a run because of other choices. If the user has
 // given such an option, a notice reports this. The statistics do not list the option as in force.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a whole file that the user has named. The file may be a pipe, as in `--config <(command)`.
 // A file without end, or a pipe without a writer, is an error: a run must not hang before it has
 // begun.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds the options that a model declares in options() to the option table.
 #pragma once
 

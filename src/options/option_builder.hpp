@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fills the option table, with one call per option. Used for the engine's options
 // (option_table.cpp) and for the model's (model_options.cpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of all options, the engine's and the model's. For each option it has name, values,
 // default, help, a function that sets the value and one that returns it. The command line, the
 // configuration file, --help, the JSON of --stats and docs/reference/options.md are all based on

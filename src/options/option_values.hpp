@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts texts to values, for the command line and for the configuration file. Each function
 // reads one kind of value or throws InvalidValue, whose message describes the allowed values. The
 // caller adds the name of the option.

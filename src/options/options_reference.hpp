@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generates docs/reference/options.md from the option table.
 #pragma once
 

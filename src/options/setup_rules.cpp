@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "options/setup_rules.hpp"
 
 #include <algorithm>

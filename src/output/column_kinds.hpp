@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of values that each column of the output tables has received. A CSV file does not show
 // them: 1 may have been a real number, and 007 a text. Formats with typed columns need them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables as text according to RFC 4180. The engine writes and reads CSV only here. Numbers have as
 // many digits as are necessary to read back the same value; text is UTF-8; lines end with \n.
 #pragma once

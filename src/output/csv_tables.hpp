@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The output tables during a run: one CSV file per table in the folder of --output. The format is
 // always CSV, because such a file can be read and continued at whatever moment its writer is
 // killed.

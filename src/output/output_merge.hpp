@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merges the spooled rows of all ranks, in the order of events, into the tables that a single rank
 // would have written.
 #pragma once

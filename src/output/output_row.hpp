@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row of an output table between the event that wrote it and the file. It is encoded as bytes,
 // because most rows wait until their event is committed, and many are never written. Each value has
 // one byte for its kind, and 8 bytes with a number or with the length of the following text.

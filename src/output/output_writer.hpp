@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes committed rows to the tables in the total order of events, with any engine and any number
 // of workers. A worker hands over rows of final events together with a bound: a promise that all
 // its later rows have this time or a later one. Rows below the bounds of all workers are sorted and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file with the committed rows of one rank, in the order of events. With several ranks, rows wait
 // here until the run is saved or over. Then they are merged into the tables that a single rank
 // would have written.

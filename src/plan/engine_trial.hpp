@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --engine auto: the trial that decides between the conservative engine and Time Warp.
 //
 // The run begins with the conservative engine, whose events cost less. As long as its workers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ends of the intervals of measures. --measure-interval gives the length of each interval. The
 // first interval begins at --warm-up. An interval includes the events at its beginning and excludes
 // the events at its end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The promise of --memory-cap: the resident set of the process stays within 5 % of the cap. This
 // class measures it and contains the rules. Time Warp workers (memory_relief.cpp) and
 // InOrderExecutor apply them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which LP is in which group, and on which worker of which rank a group starts. Every rank computes
 // the same partition from the set-up. The partition is read-only afterwards.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "plan/rank_places.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the workers of this rank run. The launcher may have bound each rank to its own cores. If it
 // has not, ranks of a host have the same cores and divide them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything about a run that is decided before it starts and never changes: the completed
 // configuration, the partition, the rules. All workers share it. It is read-only.
 #pragma once

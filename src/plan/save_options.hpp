@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether and when a whole run is saved (--checkpoint), and the properties that a restart must have
 // in common with it.
 #pragma once

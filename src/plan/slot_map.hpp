@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The row of LPs before it is cut into groups: the slot of each LP, and the LP of each slot. A slot
 // may be empty, because a worker's last group may have room left.
 //

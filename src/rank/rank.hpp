@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank of a Time Warp run: the data that its workers share, and no data of a single worker. The
 // main thread creates it. Workers own disjoint groups, and meet only in these places:
 //

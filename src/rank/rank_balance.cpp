@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rank/rank_balance.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides which groups should move to another rank, and when. Unlike a move between the workers of
 // a rank (rebinding.hpp), such a move requires that all workers of all ranks pause. Therefore one
 // worker requests it, and only if the loads of the ranks differ (docs/decisions/0027).

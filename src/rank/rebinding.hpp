@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides which groups should move to another worker of the rank. Loads shift while a model runs:
 // traffic jams move, an epidemic spreads. A worker with too much work holds GVT back, and the
 // speculation of the others is wasted.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seats of workers, that is, their CPUs and nodes; the orders of the placement policy to
 // workers; and the data that the policy gets from them: the bytes of mail between each pair of
 // seats.

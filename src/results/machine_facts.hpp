@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine and the compiler of a run. Figures of different runs can be compared only if these
 // are known. A value that the kernel does not provide is "unknown".
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files and folders that the user has named for results. Whether they can be written is checked
 // before the run, and not at its end.
 #pragma once

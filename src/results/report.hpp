@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report on the terminal: the most important facts about a run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of the report about NUMA nodes: the machine, the placement of pages, the migrations.
 // Each function returns whole lines, or an empty text if there is nothing to report.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The facts about a completed run, from which the report and the statistics are made.
 #pragma once
 

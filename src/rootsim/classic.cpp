@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // main() and command line of a program for classic ROOT-Sim (version 2). The command line contains
 // options of ROOT-Sim, the model's own words (argp), and options of numawarp.
 #include "rootsim/classic.hpp"

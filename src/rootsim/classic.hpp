@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declarations that the parts of the interface for classic ROOT-Sim (version 2) share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agents of classic ROOT-Sim (version 2). Each LP is a region of the topology and stores the agents
 // in the region. An agent moves to another region as an event.
 //

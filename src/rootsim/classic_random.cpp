@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers of classic ROOT-Sim (version 2): two multiply-with-carry generators of 32 bits
 // (Marsaglia). Equal draws give equal numbers of each distribution. The words of a Generator are:
 // both generators; the second number of a normal pair; whether there is such a number; unused.

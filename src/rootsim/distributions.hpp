@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ROOT-Sim's distributions. Equal draws of the generator give equal numbers. The logarithms are
 // those of the C library, as in ROOT-Sim, so that both give equal numbers on the same machine.
 #pragma once

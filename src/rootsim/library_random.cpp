@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ROOT-Sim's random numbers after core 3.0.0, from streams that the model stores.
 #include "rootsim/distributions.hpp"
 #include "rootsim/include/ROOT-Sim/random.h"

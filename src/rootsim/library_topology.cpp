@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions for topologies after core 3.0.0: the topology is the first parameter.
 #include "rootsim/include/ROOT-Sim/topology.h"
 #include "rootsim/topologies.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An LP of a ROOT-Sim model as a LogicalProcess. The model's functions are C functions without a
 // Context parameter. Functions of the interface that the model calls find the Context in
 // `running_call`.

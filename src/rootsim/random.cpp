@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ROOT-Sim's random numbers before core 3.0.0, from the stream of the LP whose function is running.
 #include "rootsim/include/rootsim/random.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program of a model for ROOT-Sim 3. The model's main() fills in a configuration and calls
 // RootsimRun(). RootsimRun() calls nw::run() with options from the configuration, followed by the
 // user's options.

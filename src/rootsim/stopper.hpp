@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lets any thread of the program end a run early. nw::run() ends early only after SIGTERM. A
 // Stopper sends this signal to its own process when the run is ready to receive it. It sends the
 // signal at most once, because a second signal would kill the program.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creation and use of topologies: the parts that both interfaces share.
 #include "rootsim/topologies.hpp"
 

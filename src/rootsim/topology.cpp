@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions for topologies before core 3.0.0: the topology is the last parameter.
 #include "rootsim/include/rootsim/topology.h"
 

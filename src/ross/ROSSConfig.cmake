@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Replaces ROSS's own package in projects that call find_package(ROSS). Configure such a project
 # with this folder as ROSS_DIR.
 include(CMakeFindDependencyMacro)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tw_snapshot(), tw_snapshot_delta() and tw_snapshot_restore(). The linker includes this file only
 // if the model calls one of them.
 #include "differences.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The differences that tw_snapshot_delta() keeps for an event until the event is undone or
 // committed.
 //

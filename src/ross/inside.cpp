@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The internal functions and variables of ROSS that ross.h declares. The functions do nothing but
 // refuse the call: outside of handlers this ends the program, and in a handler the event fails.
 #include <fmt/format.h>

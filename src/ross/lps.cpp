@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The LPs as the model defines them: their number, their types, and their mapping to ranks (one of
 // ROSS's three mappings).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout of messages in the payload of an event, and in the memory in which a model writes
 // them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Start and end of MPI, which models use to gather their results. tw_init() starts MPI if a
 // launcher has started the program. Without a launcher, the start of MPI takes a third of a second,
 // and most models do not need it. MPI is then started by the model's first call of MPI.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Priorities of events. The linker includes this file only if the model calls
 // tw_event_new_user_prio().
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tw_init() and tw_end(), the command line, printing and clocks.
 #include <cctype>
 #include <cerrno>

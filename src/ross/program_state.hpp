@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of a ROSS model's program from tw_init() to tw_end(), shared by the sources of this
 // folder.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CLCG4, a combination of four linear congruential generators (L'Ecuyer and Andres: "A random
 // number generator based on the combination of four LCGs", 1997), with the seeds, streams and
 // distributions of ROSS. All results are equal to those of ROSS to the bit. For this reason the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tw_run(): the model as an nw::Model, its LPs as one class of LogicalProcess, and events.
 //
 // A handler receives a copy of its message and may write into it. The sent message does not change,

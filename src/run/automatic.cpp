@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --engine auto: the conservative engine and Time Warp, one after the other, as trials decide.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The destination of this rank's committed rows: the tables, or, with several ranks, this rank's
 // own spool. The first rank merges all spools into one set of tables.
 //

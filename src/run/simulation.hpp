@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a model to its end with the configured engine. src/main uses the engines only through this
 // class. A run consists of several steps, so that the ranks can agree between them: all ranks find
 // an error in the plan, and one rank reports it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types that describe figures (stats/run_result.hpp), in addition to FigureInfo.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of a run while it is under way, and the messages of the run to its user.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of a run by kind. Each worker measures its groups from time to time, and keeps the
 // measurement with the largest sum. The report adds these over the workers: an upper estimate of
 // the maximum at any one time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of a run that concern nodes and memory: placement of pages, migrations, and memory by
 // kind. The engine writes them; the report and the statistics read them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers the results of all ranks on the first rank: sums, maxima, and one row per worker.
 #pragma once
 

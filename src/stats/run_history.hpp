@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The course of a run: totals over time, and the LPs that were rolled back most often. Part of the
 // statistics; `jobs/run report` draws its curves from it.
 //

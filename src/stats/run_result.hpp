@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of a run, and the only description of its figures. Visitors of this description
 // exchange the figures between ranks, and write the statistics, their page in docs/reference and
 // the list of --verbose.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples of a run of any length in bounded memory. When the memory is full, every second sample is
 // removed and the interval is doubled. So the samples are evenly spaced over a run of any length.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wall time and the calling thread's CPU time since construction.
 #pragma once
 

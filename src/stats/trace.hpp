@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --trace: records when each thread did which work. Each thread of interest writes spans to its own
 // track. When the run is over, the tracks are written to a file (results/trace_file.hpp).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures that each worker counts, in addition to Counters, and that are combined over all workers.
 // A figure consists of a member, an entry in visit_worker_figures(), and a line where it is
 // counted.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The work of one worker in the whole run, for the report.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "timewarp/group_mover.hpp"
 
 #include <algorithm>

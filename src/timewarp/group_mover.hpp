@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves groups between ranks during a pause, in which all workers of all ranks have stopped. All
 // ranks share the loads of their groups and compute the same plan (rank/rank_balance.hpp). Each
 // worker packs its groups that leave, the ranks exchange the packed groups, and the new workers

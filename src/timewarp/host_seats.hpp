@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data that ranks on the same cores of a host share during a run if one of these ranks decides for
 // all (`--place asymsched`): the table of seats, and the page figures of each rank. The data are in
 // memory that the processes share, so that no rank waits for another rank; MPI is busy with events.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Monitors where the pages and workers of a run are. It starts the migration daemon. Once per
 // period it reports the run's figures to the policy and passes the policy's orders to the workers.
 // It samples the share of remote pages, answers requests of the user, and takes a last sample at

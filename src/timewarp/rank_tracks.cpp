@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "timewarp/rank_tracks.hpp"
 
 #include <algorithm>

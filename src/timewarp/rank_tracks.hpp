@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tracks of --trace that one rank has, over all pieces of a run. They are saved in checkpoints.
 // A restarted run continues a track if it has a thread with the track's name, and keeps the other
 // tracks unchanged.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Time Warp engine on one rank: the worker threads around Rank and Worker, and the end of the
 // run.
 

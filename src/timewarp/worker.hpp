@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker: the share of a Time Warp run that one thread executes. It owns groups of LPs with their
 // pending events and histories, and only it changes them. Events from and for other workers pass
 // through mail rings, bottom halves and outboxes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a worker reads its mail, and how it executes events: irrevocably, or so that they can be
 // undone.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interruption of handlers that run long, on events executed out of order. A loop that ends in
 // every state of a correct execution may be endless in a state that only speculation creates.
 // HandlerWatch sends a request, the worker's own thread decides, and a jump leaves the handler as

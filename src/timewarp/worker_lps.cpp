@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker's LPs before its first turn and after its last one: built or read, started, ended and
 // destroyed.
 

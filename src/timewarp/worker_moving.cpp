@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups that leave for another rank, or arrive from there, while all workers of all ranks are
 // paused. No LP has a history and no message is in flight, so a group consists of its memory and
 // its pending events, as in a saved run.

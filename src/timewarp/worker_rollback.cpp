@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rollback. First, everything that the undone events have sent is canceled, because the receivers
 // are wasting work on it. Then the LP's state is restored; this touches only the LP's own memory
 // and can wait.

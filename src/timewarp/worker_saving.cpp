@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pauses, in which the whole run is saved or groups move between ranks (worker_moving.cpp).
 //
 // A pause begins at a GVT round, as the end of a run does (standstill.hpp). Everything beyond that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker's sends. An event that a handler schedules becomes an event record, or a wire event for
 // another worker. It leaves when the handler has returned.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The invariants of a worker between two turns, and of an LP after each change. base/paranoid.hpp
 // describes when they are checked.
 

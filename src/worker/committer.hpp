@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commits the events before a bound: hooks, output, digest and fossil collection. A long commit
 // takes several turns, so that it does not delay the next cut.
 //

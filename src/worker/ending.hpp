@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides whether the run is over, and where it ends.
 //
 // With an end condition (can_end()), commit lags one round behind GVT. First, the events below GVT

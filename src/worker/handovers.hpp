@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups that change their worker (rebinding). No worker stops. The old owner finishes the commit
 // under way, packs what it keeps for the group, and posts it. The new owner unpacks it. The old
 // owner passes on mail that still arrives for the group. Both workers do their part between

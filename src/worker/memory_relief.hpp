@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures of a worker near --memory-cap (memory_budget.hpp): it limits the events that it holds
 // beyond GVT, LPs keep nothing of a final history, and free pages are returned to the kernel.
 //

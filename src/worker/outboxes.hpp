@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events and anti-messages that a worker sends to other workers: from send() until they are in
 // a mail ring or a bottom half of this rank, or in a batch for another rank.
 //

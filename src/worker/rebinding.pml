@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rebinding and the safe horizon (worker/handovers.hpp, worker/safe_horizon.hpp): a safety model.
  *
  * One group changes its owner between workers 0 and 1, with any of the ROUNDS rounds. Every worker may send mail to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Determines which events are safe: when such an event is the smallest pending event of this
 // worker, no other event can precede it and nothing can undo it any more. It is executed
 // irrevocably, and nothing of its LP's past is kept.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a worker stops: at the end of the run, or for a pause in which the run is saved, groups move
 // between ranks, or another engine takes the run over.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits how far a worker may execute beyond GVT: by a horizon in virtual time, by a number of
 // generations at one time and, if memory is short, by a number of events.
 //

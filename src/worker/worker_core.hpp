@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state that all parts of a worker use: its rank and number, its groups, the GVT that it has
 // learned, and the call of the model's code that is running. The parts (outboxes, throttle,
 // committer, …) have a reference to it. Each part also has its own state, which no other part

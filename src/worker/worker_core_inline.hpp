@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of WorkerCore that access groups, for every event. They are not in worker_core.hpp, so
 // that its users need not include the rank, groups and their memory.
 #pragma once

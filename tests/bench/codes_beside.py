@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares CODES, network models that were written for ROSS, on ROSS and on our interface: one
 source tree, built twice (docs/ross.md). Each case must commit the same number of events as ROSS on
 one core, and write the same lines into the same files (lp-io). Then the event loop is timed without

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the effect of the engine's tuning constants: runs programs with other values of a
 constant, and compares them with its default. The programs are built from a copy of this checkout in
 which these constants are read from the environment. So there is one build for all values, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of the engine alone, for tests/bench/constants.py, which runs this program with other
 // values of a constant and compares the results. Prints one JSON object of figures. Figures whose
 // names end in _ns are CPU time on this machine. All others are the same in every run.

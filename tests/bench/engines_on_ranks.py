@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the conservative engine with Time Warp, on 2 ranks of 1 worker and on 1 rank of 2
 workers: traffic, whose lookahead is the hand-over of a car, and PHOLD with lookaheads of 0.01, 0.1
 and 1. All runs are repeated in each round, and medians over the rounds are reported. All runs of a

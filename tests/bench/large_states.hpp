@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models with large states, to measure the cost of allocating, saving and restoring them.
 #pragma once
 

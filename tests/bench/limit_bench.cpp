@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference of the benchmarks: the cost of PHOLD without an engine.
 //
 // One loop, one thread: pop the earliest event, draw, push the next event. The LPs, draws and times

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the cost or gain of an option: pairs of runs with the option off and on, in alternating
 order. Influences on both runs of a pair (a busy machine, a warm one) cancel in their ratio, and the
 median over pairs ignores single disturbances.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pending set alone, under the hold model (Vaucher and Duval, 1975): pop the smallest entry and
 // push it again at a later time, so that the size does not change. Delays are drawn beforehand.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints the nanoseconds of CPU time per event in each function, for several command lines side by
 side. Takes samples with `perf record -e cpu-clock`, which also works without hardware counters.
 

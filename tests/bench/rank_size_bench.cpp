@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of one rank of very many: its plan, its tables, its groups, and its LPs with their
 // first events are made, without the other ranks. No event is executed. So the memory that a worker
 // allocates later for each rank that it sends to is not counted: a buffer of a page and 56 bytes.

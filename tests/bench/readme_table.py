@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the figures of a results file of `./jobs/run bench` into README.md (a summary) and
 docs/performance.md (all tables), each between the marks `bench: begin` and `bench: end`.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares models for ROOT-Sim, built with ROOT-Sim and with our interface, in alternating runs:
 seconds of wall time and of process time, medians of the rounds, on a machine that should be quiet.
 The sources are ROOT-Sim's own, so both folders are made by hand: each contains correctness_serial,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the cost of the interface for ROOT-Sim's models: PHOLD with this
 interface (rootsim_phold.c), in comparison with the same model written for numawarp
 (rootsim_twin.cpp), which must have the same digest, and with our own PHOLD, which draws from

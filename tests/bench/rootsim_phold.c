@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* PHOLD written for ROOT-Sim, with its library of random numbers. It shows the cost of the
  * interface in comparison with the same model written for numawarp (rootsim_twin.cpp). Both have
  * the same digest.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of rootsim_phold.c, written for numawarp: the same draws from the same generator, the
 // same state, the same digest.
 #include <bit>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares models that were written for ROSS on ROSS and on our interface. Both use the same
 sources and options. They must commit the same number of events, and every line that a model prints
 here must also be in ROSS's output. The event loop is timed on one core and on several cores (ROSS:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the cost of the interface for ROSS's models: instructions and
 nanoseconds per committed event of PHOLD in ROSS's style, in comparison with PHOLD for our own
 interface, which draws the same numbers from the same generator. The rounds of both programs

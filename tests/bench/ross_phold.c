@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* PHOLD in ROSS's style, for ross_overhead.py. ross_phold_native.cpp is the same model for our own
  * interface. */
 #include <ross.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of ross_phold.c for our own interface: the same draws from the same generator, a
 // message of the same size, the same reverse handler. The difference of the costs of both models is
 // the cost of the interface for ROSS's models (ross_overhead.py).

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the models that are written as processes with the same models in SimPy: the figures of
 20 runs of each of the six models, and the times of their event loops for 100 places. Then the
 machine shop with 1,000 machines is measured: process time per part on one core, and the gain of a

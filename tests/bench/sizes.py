@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures set-up time and resident memory against the number of LPs: PHOLD on every engine, and
 one rank of 1,024.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of large states: blocks above 8 KiB, and states of which an event changes little, under
 // Time Warp in comparison with the sequential engine. All ratios are within one run of this
 // program. The rows are measured in turn, round after round, and medians are compared.

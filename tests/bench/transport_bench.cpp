@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of the transport between ranks, in microseconds, for the cost model (jobs/cost_model).
 // To be started on several ranks; the first one prints one JSON object.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PHOLD with events as structs, in comparison with numbers and bytes: the costs of the dispatch of
 // nw::Handles and of the counts by type. All variants have the same number of events with the same
 // number of bytes. `./jobs/run bench` counts their instructions.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the English of comments, messages and documents. docs/writing.md describes the style.
 
 usage: english.py ROOT [-v] [--change BASE]
@@ -164,6 +165,10 @@ def rules_against(sentence):
 
 # --- The check -------------------------------------------------------------------------------------------------------
 
+# The license line of a source. It stays as an empty line, so that the numbers of lines are right.
+LICENSE = re.compile(r"^(//|#|/\*) SPDX-License-Identifier: .*$", re.MULTILINE)
+
+
 def files_below(root):
     """(name, text) of each file that the check reads."""
     paths = [*root.glob("*.md"), root / "CMakeLists.txt", root / "CITATION.cff", *(root / ".ci").rglob("*")]
@@ -174,7 +179,7 @@ def files_below(root):
         if path.is_file() and not NOT_READ.match(name):
             source = path.read_bytes()
             if b"\0" not in source:
-                yield name, source.decode(errors="replace")
+                yield name, LICENSE.sub("", source.decode(errors="replace"))
 
 
 def area_of(name, kind):

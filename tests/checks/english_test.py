@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Shows that each rule of english.py flags its examples in english_examples.txt, that the readers find the texts of
 each kind of file with their lines, and that limits and --change work. Exit code 1 and a line for each failure."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the English sentences of a file: of comments, literals and Markdown. english.py checks them."""
 
 import ast

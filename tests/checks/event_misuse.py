@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Mistakes with events as structs that a compiler detects: none of them compiles, and the error
 gives the reason. The last cases compile: they show that the other cases fail for the stated reason.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the component rules of docs/architecture.md: a component includes only components below
 it. Every component is described, and every file in it is named, in a README. No component is too
 large. The headers of the largest classes include few other headers.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks numa/interpose/libc_functions.txt. Every function that libc and libm export is in exactly
 one class. The interposer defines every function whose class needs code, and no other function.
 docs/reference/libc.md is the page that this program generates from the list.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Mistakes with processes that a compiler detects: none of them compiles, and the error gives the
 reason. The last case compiles: it shows that the other cases fail for the stated reason.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A checkout for executing the commands of the documents. Lines run unchanged, in bash, one after
 the other, each in the folder in which the line before it ended. A model that would take long is
 interrupted as by Ctrl-C, which ends it in order."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks docs/how-to/from-omnetpp.md, from-ross.md and from-rootsim.md: their programs are those of
 coming_from/, which compile, run to one digest, and have the figures that the pages state and theory
 predicts. The program for OMNeT++ is only compiled, against declarations."""
@@ -7,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from document import Document
+from document import Document, program
 from programs import CHECKOUT, Programs
 
 FOLDER = CHECKOUT / "tests/documents/coming_from"
@@ -19,7 +20,8 @@ programs = Programs()
 pages = {name: Document(CHECKOUT / f"docs/how-to/from-{name}.md") for name in ("omnetpp", "ross", "rootsim")}
 sources = {"ours": "ring.cpp", "omnetpp": "ring_omnetpp.cc", "ned": "ring.ned", "ross": "ring_ross.c",
            "rootsim": "ring_rootsim.c"}
-texts = {name: (FOLDER / file).read_text() for name, file in sources.items()}
+texts = {name: (FOLDER / file).read_text() if name == "ned" else program(FOLDER / file)
+         for name, file in sources.items()}
 
 
 def check_programs():

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs every shell line of the documents. The lines of a document run in order, in a separate
 checkout (checkout.py); a model is interrupted after some seconds. The test fails for a line that is
 neither run here nor listed below with the test that runs it, so a new line cannot be forgotten.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The commits at which figures in the documents and in docs/results were measured are ancestors of
 the present commit, so that the measurements can be repeated: no commit that a rebase has replaced,
 and no tree with changes. The documents call another project's commit a revision, so that this test

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of a Markdown document, as far as tests check them.
 
 The documents follow a rule: an indented block, or a fence of `sh`, contains shell lines to type;
@@ -11,6 +12,13 @@ from functools import cached_property
 from programs import CHECKOUT
 
 LANGUAGES = {"sh", "text", "cpp", "cmake", "toml", "python", "r", "json"}
+
+
+def program(path):
+    """The text of a source file without its license line, which documents do not show."""
+    license, _, text = path.read_text().partition("\n")
+    assert "SPDX-License-Identifier" in license, path
+    return text
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Targets and anchors of links in the documents exist, files named in backticks exist, each page
 can be reached from the README, and blocks follow the rule that the other tests rely on
 (document.py)."""

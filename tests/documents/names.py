@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Names in the documents exist: every --option in the output of some --help, every counter in the
 statistics, every environment variable, type, function and member in the sources. A model's page
 contains all its options. Names of other projects are listed in NOT_OURS."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """jobs/pictures generates the pictures of docs/images that come from runs, and neither these nor
 the existing pictures are empty. The pictures of the models are equal each time, and
 docs/models/README.md contains one of each. The test is skipped if Pillow is missing; if

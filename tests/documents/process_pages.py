@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The programs in docs/processes.md and docs/how-to/from-simpy.md are tested programs:
 models/bank/main.cpp and tests/support/simpy_models.py, complete or in parts."""
 
-from document import Document
+from document import Document, program
 from programs import CHECKOUT, Programs
 
 programs = Programs()
-bank = (CHECKOUT / "models/bank/main.cpp").read_text()
+bank = program(CHECKOUT / "models/bank/main.cpp")
 simpy = (CHECKOUT / "tests/support/simpy_models.py").read_text()
 tutorial = [block.text for block in Document(CHECKOUT / "docs/processes.md").blocks]
 programs.expect(bank in tutorial, "the tutorial's program is models/bank/main.cpp")

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The model in README.md compiles against the installed package and has one digest on two engines.
 The figures in README.md and docs/performance.md equal those of the results file that README.md
 names. CITATION.cff has the version of CMakeLists.txt."""

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks docs/how-to/reverse-handlers.md: its program is reverse_example.cpp, which runs with
 rollbacks to the sequential digest and passes --check-rollback. With the mistake that the page
 describes (reverse_mistake), --check-rollback reports it."""
 
 
-from document import Document
+from document import Document, program
 from programs import CHECKOUT, Programs
 
 programs = Programs()
 page = CHECKOUT / "docs/how-to/reverse-handlers.md"
-example = (CHECKOUT / "tests/documents/reverse_example.cpp").read_text()
+example = program(CHECKOUT / "tests/documents/reverse_example.cpp")
 models = [block.text for block in Document(page).blocks if block.language == "cpp"]
 programs.expect(models == [example], "its program is tests/documents/reverse_example.cpp")
 mistake = "free_at -= c.random().exponential(1.0);"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Follows docs/tutorial.md from its first line to its last, in a checkout made for it: writes its
 files, runs its commands, and compares the results with the text. A block of `text` shows output of
 the commands before it. Each program has one digest on two engines; the last program but one is
@@ -10,7 +11,7 @@ import re
 import sys
 
 from checkout import Checkout
-from document import Document, commands_of
+from document import Document, commands_of, program
 from programs import CHECKOUT, Programs
 
 FILES = {"cmake": "CMakeLists.txt", "cpp": "main.cpp"}
@@ -21,7 +22,7 @@ VARYING = re.compile(r"  (engine|LPs|wall time|speed|efficiency|rollbacks|saved 
 programs = Programs()
 document = Document(CHECKOUT / "docs/tutorial.md")
 models = [block.text for block in document.blocks if block.language == "cpp"]
-programs.expect(models[-2] == (CHECKOUT / "models/queues/main.cpp").read_text(),
+programs.expect(models[-2] == program(CHECKOUT / "models/queues/main.cpp"),
                 "the last program but one is models/queues/main.cpp")
 
 cache = (programs.bin.parent / "CMakeCache.txt").read_text()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time Warp workers on a limited number of cores, simulated in one thread and in virtual machine
 // time: with a number of cores, a number of other busy processes, and time slices. The cost of a
 // turn follows from the work done in it. So the result depends on the algorithm, and not on the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a model with any engine, and returns the message of a failed run.
 #pragma once
 

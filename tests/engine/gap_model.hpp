@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model that fails only out of order. Eight LPs count together: at each whole time one of them
 // sends the next number to LP 0 and LP 7, which check that no number is missing. In order no number
 // is missing. If a worker runs ahead of the others, its LP sees a gap, and then does what a real

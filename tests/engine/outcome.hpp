@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of one run: the values that must be equal on every engine, and the counters of the
 // engine.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model whose LPs contain data that a copy of their memory does not explain: pointers to data
 // that the model shares with them, objects with virtual functions, and std::function. All values
 // that the LPs read through these go into payloads. So a pointer to the wrong place changes the

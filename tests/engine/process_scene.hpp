@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One LP whose processes note what they observe, in a text outside of the LP, on the sequential
 // engine. For tests of processes.
 #pragma once

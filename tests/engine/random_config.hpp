@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options for a random model, drawn from the same seed: engine, number of workers, and everything
 // that decides when events are executed, undone and moved.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs random configurations of the engines, and adds a row for each call to a results file.
 
 usage: tests/engine/random_configurations.py FOLDER-OF-PROGRAMS RESULTS.csv [CASES [FIRST-SEED]]

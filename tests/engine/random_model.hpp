@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model without meaning that shows whether an engine keeps every state and every event in place.
 //
 // An event carries fuel. An LP that receives it uses one unit, changes its state, and distributes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shape of a random model, drawn from one seed: the number of LPs, the targets and the number
 // of their events, and the kinds of event and state that occur. Not every case allows everything,
 // so that unusual mixtures occur: a model with zero delays only, or with one LP that sends to all.

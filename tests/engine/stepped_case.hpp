@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model, options, machine, network weather and schedule of a stepped run, drawn from one seed.
 #pragma once
 

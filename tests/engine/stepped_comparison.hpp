@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference of a stepped test: the sequential outcome of its case. The rows of all ranks must
 // be those of the reference.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Time Warp run of several ranks and workers in one thread, in an order that a seed draws: the
 // real Rank and Worker over the in-process network, on a fake machine of eight nodes. Nothing in
 // the run depends on the machine's clock or load, so that a failure can be repeated step by step.

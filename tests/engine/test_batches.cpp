@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: batches between ranks contain enough events even if all ranks send to all ranks. With 64
 // ranks, each of the others gets 1/63 of what a rank sends. Within the 50 µs after which a batch
 // for one peer leaves, that is two events.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: workers that are held back, by each other or by foreign processes, get their share of the
 // cores. The window neither starves them nor lets them waste their time.
 //

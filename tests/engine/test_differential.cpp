@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: for every model and all options, the result of an engine equals that of the sequential
 // engine to the bit: digest, committed events, end, output files, and the events that on_commit()
 // received.

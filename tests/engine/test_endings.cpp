@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: a run ends where it should. With can_end() it ends exactly after the event at which the
 // last LP agrees, whatever the engine does meanwhile. On a signal it ends soon, in order, and with
 // a prefix of the events committed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: a handler that fails only because it was executed too early costs only time. A handler that
 // fails in order ends the run with a ModelError that names LP, event and time, on every engine.
 //

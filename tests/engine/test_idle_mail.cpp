@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: groups that got mail, and get no more, release its pages during the run.
 //
 // Method: every LP sends to an LP of another worker until virtual time 20, and then only to itself,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: a handler that never returns, only because its events came in the wrong order, costs time
 // and nothing else. A handler that does so in order is named in warnings, and is ended if
 // --handler-timeout is given. A handler that only takes long is executed at most once more than

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: exceptions that handlers keep in their LP's state are rolled back with it:
 // std::exception_ptr, nested exceptions, promises and futures, and exceptions of the Context.
 //

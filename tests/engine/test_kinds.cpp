@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kinds of LPs and typed events. Goal: a model of several classes, which send each other structs,
 // has the same digest on every engine and with every rollback method, which can differ between
 // kinds. Counts by kind and type are the same everywhere. Error messages contain names.

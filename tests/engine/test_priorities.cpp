@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: among the events that an LP gets at one time, events of a smaller priority come first, on
 // every engine and from every sender. An effect comes after its cause, whatever its priority. A
 // priority out of range is refused.

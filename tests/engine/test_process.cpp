@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes. Goal: delays, conditions, resources and messages happen at the times and in the order
 // that numawarp/process/ defines, and objects that processes own are destroyed once.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes. Goal: every feature of processes gives the same result on every engine, and with
 // rollbacks. Method: digests.
 #include <cstddef>

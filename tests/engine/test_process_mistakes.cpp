@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mistakes in processes. Goal: each mistake fails its event, and the message names the process and
 // the place. Method: as in test_process.cpp.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Things that are easily lost while processes wait. Goal: an amount, an object or an exception that
 // comes at the instant at which its process continues for another reason is not lost. Waits that
 // can never end, and waits for objects of other LPs, are refused.

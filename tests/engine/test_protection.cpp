@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: a handler that writes to memory that all LPs share, or, under --check-heap, past the end of
 // one of its blocks, has failed. Out of order it is undone. In order it ends the run, with the same
 // message on every engine.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: a worker that is ordered to another core moves there, and its pages are requested there, or
 // fetched.
 //

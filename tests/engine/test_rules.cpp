@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: every engine finds a broken rule, and reports it with the same message. Mistakes of the
 // model writer about rollback are found where the engine promises to find them.
 #include <array>

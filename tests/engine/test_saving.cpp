@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: a run that is saved, ended and continued, several times and with other options each time,
 // equals the sequential run to the bit: digest, committed events, end, output files, and the events
 // that on_commit() received.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: events that LPs send to other ranks in on_start do not accumulate until all LPs have
 // started.
 //

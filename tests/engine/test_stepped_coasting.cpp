@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: a handler that was executed in a state that the sequential run never has leaves no trace,
 // also if a rollback executes it again, or if it damaged the headers of heap blocks.
 //

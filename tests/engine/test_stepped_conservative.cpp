@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: the conservative engine over several ranks and workers gives the sequential result under
 // any schedule and any network: with late or reordered batches, stalled links, and workers that get
 // no turns. It stops at a signal, and reports the first of several failures.

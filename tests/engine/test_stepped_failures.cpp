@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: a handler or can_end() that fails only because it was executed too early is undone, in
 // every schedule of workers and ranks that a seed draws.
 //

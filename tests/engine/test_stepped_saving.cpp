@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: if several ranks are requested to pause at any moment, nothing is in flight when they have
 // paused. A run that continues from what they save gives the sequential result: with the same
 // ranks, or with other ranks and workers, under any schedule and any network.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: Worker::validate() finds faults in a worker's lists, events, memory and mail, and accepts a
 // worker without faults.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --restart DIR: latest.json and the manifest of a checkpoint. The input is latest.json, a zero
 // byte, and the manifest. The target corrects the checksum of the manifest, because it tests the
 // checks behind the checksum. The memory of groups is not an input: it is an image of the process,

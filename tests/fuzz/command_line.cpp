@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of a command line, separated by zero bytes: the options, and the check whether they
 // agree with each other and with the model.
 #include <nlohmann/json.hpp>

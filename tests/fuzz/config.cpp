@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --config FILE: a TOML file with options.
 #include <set>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests `./jobs/run report` with statistics of --stats that were damaged at random. The result must
 be a page, or a refusal of one line.
 

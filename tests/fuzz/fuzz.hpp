@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers for the fuzz targets. A target is one source file that defines LLVMFuzzerTestOneInput(),
 // which passes the input to numawarp's own reader. The reader must accept the input, or refuse it
 // with SetupError or MachineError. Everything else ends the process: another exception, a signal,

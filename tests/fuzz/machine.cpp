@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --machine FILE: bandwidths between the nodes of a machine, in JSON.
 #include "numa/decide/machine_file.hpp"
 #include "tests/fuzz/fuzz.hpp"

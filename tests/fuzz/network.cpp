@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // traffic --network FILE: a road network in TOML.
 #include "models/traffic/network.hpp"
 #include "tests/fuzz/fuzz.hpp"

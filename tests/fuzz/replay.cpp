@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes every file of the folders on the command line to the fuzz target. This makes the corpus an
 // ordinary test.
 #include <algorithm>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Boots a guest, runs one command in it, and brings its output and exit code back.
 
 QEMU emulates the processor (TCG), so neither KVM nor root is needed. The guest writes to three

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions for the guest tests: calls of run.py, and batches of numawarp's programs in one
 guest."""
 

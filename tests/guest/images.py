@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files from which a guest boots: QEMU, a Linux kernel with the modules for 9p, and busybox.
 
 QEMU must be installed. Kernel and busybox are downloaded once, as packages of the distribution by

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # PID 1 of the guest, first half: runs in the initramfs and makes the host's file tree the guest's
 # root.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks through memory whose accesses are known exactly, for the test of the meter.
 //
 // usage: meter_walks CPU NODE WALK COUNT ROUNDS...     several walks are possible, each from CPU on

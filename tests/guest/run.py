@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command on a Linux with several NUMA nodes: a QEMU guest on this machine's own file tree.
 
 Output, errors and exit code are the command's. The tree is read-only, and /tmp, /run and /dev/shm

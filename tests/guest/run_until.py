@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a program of numawarp inside the guest and interrupts it, like Ctrl-C.
 
 The time starts when the program's placement is watched, which its answer to SIGUSR2 shows, because

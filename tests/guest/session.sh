@@ -1,4 +1,5 @@
 #!/run/guest/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # PID 1 of the guest, second half: runs the command on the host's tree, reports its end to the host
 # and switches the machine off.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs inside the guest: starts a real SLURM on this one machine, with a socket for each NUMA node,
 and runs jobs in it one after the other.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """If the machine refuses a resource, the run ends with the right digest and reports once which
 feature it does without: one core by affinity or cpuset, memory of another node only, limited
 address space, strict overcommit, no locked memory, a full node, and system calls that a container

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The meter's counts against known counts. Walks through memory of one node by a CPU of another
 node: each step is one access, one miss of the modeled caches or one walk of the page tables. Lines
 that two CPUs load and store to in turn miss once each time. For programs of numawarp, the meter

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The misses of the meter's first-level cache model equal cachegrind's misses, and its accesses
 equal those that valgrind's lackey counts, in the same program. Each count is the difference of two
 runs with different end times, so that start and end of the program do not count. valgrind runs on

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The purpose of placement, as counts: with `--memory numa` nearly all accesses to memory are
 local, with libc clearly fewer. After half of the groups have changed their worker, their pages
 follow with the daemon and stay remote without it. The runs are those of the page in docs/results

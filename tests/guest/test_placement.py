@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """After the start every group's pages are on its worker's node, on the named topologies: 1, 2, 4
 and 8 nodes, one with unequal distances there and back, and one with a node that has only memory.
 

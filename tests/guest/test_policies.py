@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--place on a machine of four nodes with different links, described by a file: pages have the
 shares of the weights, also after groups were rebound; workers on badly connected nodes move to well
 connected nodes within three periods, with their pages; the digest is that of the sequential

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--place on eight nodes with one core each, where a file describes different links. Four workers
 begin on nodes 0 to 3. Nodes 0, 5, 6 and 7 have the best links, and only placements with all of
 these nodes are admissible.

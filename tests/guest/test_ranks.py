@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One rank per NUMA node, started by jobs/lib/launch.py: each rank is bound to its own node and has
 its memory there, and the digest is that of the sequential engine.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Pages follow their group when it changes its worker.
 
 Half of the groups change their worker at random. Two periods of the daemon later less than 1 % of

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The scripts of jobs/slurm under a SLURM that really binds, on four NUMA nodes. srun gives each
 rank the cores and the memory of one node: a script that is not a model reads this from the kernel.
 numawarp's ranks then have a worker on each of these cores, and no page elsewhere.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The machine that a guest simulates: its NUMA nodes, their cores, memory and distances.
 
 A topology is a name from PRESETS or a list of nodes `CPUS:MEM,...`; qemu_arguments() converts it to

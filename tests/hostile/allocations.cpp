@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests for more memory than there is.
 #include <sys/mman.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that is freed wrongly, and memory that is written wrongly.
 #include <cstdlib>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exceptions that cause a fault while they are thrown, caught, queried or destroyed.
 #include <cstdlib>
 #include <exception>

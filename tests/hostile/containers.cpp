@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Containers used in ways that their documentation forbids, as happens in a state that the
 // sequential run never has.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Invalid calls of the Context, and very many calls.
 #include <array>
 #include <cmath>

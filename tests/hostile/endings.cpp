@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways to end the process or its thread, and ways to start other threads and processes.
 #include <err.h>
 #include <error.h>

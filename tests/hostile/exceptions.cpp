@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exceptions that leave a handler, and exceptions that a handler keeps.
 #include <csetjmp>
 #include <cstdlib>

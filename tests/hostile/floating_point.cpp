@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes that a handler makes to its thread's floating-point environment. The next handler must
 // not see them.
 #include <cfenv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults in hooks other than on_event. Except for can_end, they happen in order only.
 #include <cstdlib>
 #include <stdexcept>

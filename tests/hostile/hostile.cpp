@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: anything that a handler does when its events came in the wrong order has no effect.
 // Anything that it does in order ends the run with one line, the same on every engine. hostile.py
 // runs this model and contains the required outcome of each kind.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the outcome of everything that a handler may do. Out of order, it is undone, and the run
 ends with the sequential digest. In order, the run ends with the same single line on every engine.
 No run hangs, and no run uses more memory than its cap. The kinds of misbehavior are those of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kind of misbehavior: a name, one sentence, and a function that does it. hostile.cpp makes a
 // handler call the function, in order or out of order. The kinds are in files by theme, each with
 // one table.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of the language and its library that keep state without being asked to.
 #include <coroutine>
 #include <functional>

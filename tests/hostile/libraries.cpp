@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Libraries that build internal state at their first use, in a handler that is undone later. Every
 // LP uses each library at every event, and once more out of order.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers that never return.
 #include <poll.h>
 #include <sched.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds, or `kind when`, that do not have the required outcome yet, by reason. There is no other
 list of them. It should be empty."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bad addresses, bad instructions, stack overflow.
 #include <alloca.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals that a handler sends to its own process or thread, and signal dispositions that it
 // changes.
 #include <sys/syscall.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A checkout from which the job scripts are submitted to SLURM on the hosts."""
 
 import json

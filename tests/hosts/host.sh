@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # One host of hosts.py. Called in new network, name, IPC and mount namespaces, it sets them up,
 # prints "ready", and lives until its standard input ends. Then it ends all processes on the host,
 # so that nothing is left behind even if the test was killed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several simulated hosts on one machine. Each is a set of namespaces with its own network card,
 name, /tmp and shared memory. A switch (switch.cpp), whose links can be slow, lossy or cut, connects
 them. MPI ranks on the hosts communicate by TCP, as on a cluster. The hosts start within a second;

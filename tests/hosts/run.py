@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command on the first of several simulated hosts n1, n2, ... on this machine, where `mpirun
 -np 3` starts one rank on each. All hosts see the current folder, the programs and this tree; each
 host has its own /tmp, /dev/shm, network and name. Needs root.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real SLURM on the hosts of hosts.py: one controller, a daemon on each host.
 
     with Hosts(3, ...) as hosts, Slurm(hosts) as slurm:

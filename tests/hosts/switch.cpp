@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The network between the hosts of hosts.py: an Ethernet switch as a program, whose links can be
 // slow, lose frames or be cut. It uses TAP devices, because many machines lack the kernel module
 // for slow and lossy links (tc netem).

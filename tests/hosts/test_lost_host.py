@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`./jobs/run --hostfile FILE --retries N` on three hosts: one of them is cut off permanently in
 the middle of the run, which continues from its last checkpoint on the other two, to the same
 digest."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Three hosts, connected by TCP: one digest over a fast network, over a network that is slow and
 loses frames, and with a host that is cut off for a while in the middle of the run, also if groups
 move between the hosts all the time. Rows go to the first rank's disk, from folders that only their

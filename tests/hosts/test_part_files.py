@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Unfinished result files in a folder that several hosts share: files of killed runs are deleted,
 whichever host they are from, and files of running processes stay, also if these processes are not
 visible.

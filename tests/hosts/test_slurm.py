@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The scripts of jobs/slurm, submitted as a user does it, and a user's own command line in a job:
 each job ends COMPLETED, and its results have the digest of a sequential run. An error makes a job
 FAILED; an error on one rank ends all ranks under srun, as under mpirun.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every line of docs/how-to/slurm.md, on a real SLURM, in order: submitted jobs begin, and queries
 succeed. Other tests check the results of the jobs. The page uses the job number 17; the test
 replaces it by the number of the job that was submitted last."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """jobs/slurm/long-run.sbatch: a run that is stopped again and again ends with the digest and the
 output of an uninterrupted run. It is stopped by the signal before the time limit, by a signal to
 the ranks alone, by the death of a rank, by a more urgent job, and by scancel, after which it is

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A rank is stopped for 10 s, while only flow control holds the other ranks back (--window off):
 their memory stays bounded, and when the rank continues, the run continues to the right result. A
 host that dies ends the job everywhere, soon, with a message that names the host. (A rank that dies:

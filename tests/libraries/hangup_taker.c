@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A library that handles SIGHUP from its constructor on, like UCX.
 #include <signal.h>
 #include <stddef.h>

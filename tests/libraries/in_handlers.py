@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models whose handlers use real libraries and keep objects of these libraries have the same digest
 on every engine, with rollbacks. Arguments: the folder of the programs, and the names of the models
 that could be built on this machine."""

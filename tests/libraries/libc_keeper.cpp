@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers make libc and its loader allocate memory that libc keeps: buffers of streams,
 // thread-local storage, libraries. In two cases, a signal handler of the program interrupts each
 // event handler instead. Each LP keeps blocks of known bytes. A damaged byte changes the LP's

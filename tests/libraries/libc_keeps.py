@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Memory that libc and its loader keep is not memory of an LP, also if they allocate it in a
 handler. A signal handler of the program that interrupts an event handler may do everything that it
 may do elsewhere. The sequential engine and Time Warp have the same digest, with rollbacks."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model whose hooks count their calls, or fail. See hooks.py.
 #include <atomic>
 #include <cstdlib>

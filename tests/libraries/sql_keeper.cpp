@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LPs whose state is a database: SQLite in memory, one database per LP. A hook starts the library.
 // The databases belong to the LPs, and a rollback restores their tables.
 #include <sqlite3.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LPs that read and keep XML documents with libxml2, which has state in the process and in each
 // thread. Hooks start the library. The documents belong to the LPs, and are rolled back with them.
 #include <libxml/globals.h>

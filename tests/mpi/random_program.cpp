@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A random model (tests/engine/random_model.hpp) as a program with all of numawarp's options, for
 // tests that kill and restart it (test_kills.py).
 #include <cstdint>

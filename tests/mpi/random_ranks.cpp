@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: for any model and any options, several ranks give the sequential engine's result, bit by
 // bit: digest, committed events, end, output files, data that on_commit received.
 //

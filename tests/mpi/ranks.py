@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions for tests with several ranks: launch programs of the build under mpirun on this
 machine, with more ranks than cores, and examine how the launch ended."""
 

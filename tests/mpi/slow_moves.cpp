@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LPs that wait when their group arrives on another rank, so that a test can kill a rank exactly
 // during a move (test_killed_moves.py). There the constructors of the LPs are called again, while
 // all ranks are paused. If the folder $NUMAWARP_TEST_MOVES exists, each constructor creates a file

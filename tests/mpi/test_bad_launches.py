@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Launches that cannot work end before the run, on all ranks, with one line that gives the reason.
 Calls that need no ranks work even if MPI is broken."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A failure of one rank ends all ranks, soon, with one message that names the rank: a rank that is
 killed, a model that breaks a rule on a rank. A signal to one rank is an orderly stop of all
 ranks."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A rank that is killed exactly during a move of groups between ranks (slow_moves.cpp), a rank that
 receives groups or another rank, ends the job like any other killed rank. The run continues from its
 last checkpoint, by hand or by `./jobs/run --retries`, to the digest and the table of an undisturbed

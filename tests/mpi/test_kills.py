@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs of random models and options that are saved (--checkpoint), struck by signals at random
 moments and restarted with another engine, other numbers of ranks and workers, another way of
 rollback, and groups that move between ranks, until they are over: digest and output files equal

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of LPs, typed events and measures at intervals on several ranks, by both parallel engines:
 one digest, equal counts by kind and type, and equal tables; also if groups move between ranks, and
 if a run is saved and continued by other ranks."""

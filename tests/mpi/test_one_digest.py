@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One digest, and one byte-identical table of traffic, for any number of ranks and workers and for
 every engine."""
 

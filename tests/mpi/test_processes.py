@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models that are written as processes: one digest on several ranks, by both parallel engines, and
 bit-identical measures."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random models and options on 2, 3 and 4 ranks against the sequential engine (random_ranks.cpp).
 
 usage: test_random.py FOLDER-OF-PROGRAMS [CASES-A-RANK-COUNT]

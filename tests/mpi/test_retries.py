@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`./jobs/run --retries`: a run of which a rank was killed is restarted automatically, from its
 last checkpoint or from the beginning, and ends with the digest and the tables of an undisturbed
 run. A run that ends on purpose is not retried: a failure of the model, a wrong option, a signal

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Ranks that are saved: SIGUSR1 to mpirun reaches all of them, they end with one line and exit code
 0, and other ranks continue the run, at most one per group. Properties that all ranks must share are
 checked."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """PHOLD for a while on 3 ranks: most of its events go to other ranks, rollbacks are forced, and
 groups change their worker. No event is lost or duplicated, and nothing is left in MPI.
 

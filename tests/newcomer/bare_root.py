@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A bare Debian root folder: created, entered, and deleted in every case.
 
 Source: an unpacked minimal image (a folder, or a tar file that contains one), if the caller

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds and tests a fresh checkout on a bare Debian, as a user who may use sudo and has nothing
 else installed. The checkout is HEAD: a file that was not committed is missing.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Agents in the style of classic ROOT-Sim: couriers walk over a square of offices, deliver where
  * their plan requires it, pass through other offices, exchange information, retire, and are
  * followed by new couriers. The office's information travels with each courier, and so into the

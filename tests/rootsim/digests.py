@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models in ROOT-Sim's style: one digest, and equal output of each LP at the end, on every engine,
 with rollbacks."""
 

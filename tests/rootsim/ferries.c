@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Ferries in the style of ROOT-Sim after 3.0.0: islands draw from streams in their own state, and
  * ferries travel along the links of a graph, each of which has its length. Ships travel around the
  * islands, which form a ring; each ship has a list of which a part is never written. The run ends

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Breaks one rule of ROOT-Sim's interface: `misuse RULE -- OPTIONS`. */
 #include <ROOT-Sim.h>
 #include <ROOT-Sim/random.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A model that breaks a rule of ROOT-Sim's interface ends like a model that breaks a rule of
 numawarp's interface: with the documented exit code and one line that names what is allowed."""
 

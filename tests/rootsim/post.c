@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A post in ROOT-Sim's style: towns on a torus keep letters in a list, half of them from
  * rs_malloc() and half from malloc(), and send them on to a neighbor. All letters differ in length
  * and content. The run ends when each town has seen enough of them; a town then prints what it has

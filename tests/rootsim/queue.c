@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Counters in the style of classic ROOT-Sim, with a topology and the model's own options: customers
  * wait in a list from malloc(), are served one after the other, and move to a neighbor. */
 #include <ROOT-Sim.h>

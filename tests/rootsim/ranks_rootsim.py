@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models in ROOT-Sim's style have the sequential digest also on several ranks."""
 
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Random numbers of each kind, for comparison with ROOT-Sim's own. --prng-seed is the seed. */
 #include <ROOT-Sim.h>
 #include <inttypes.h>

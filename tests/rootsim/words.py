@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A model in the style of classic ROOT-Sim that continues from a checkpoint receives the same
 command-line words."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Tellers and clerks in ROSS's style: two types of LPs with a custom mapping, several streams of
  * random numbers, messages into which a handler writes the data for its reverse handler, tw_bf,
  * commit handlers, and events that are created together and sent one after the other. Prints the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The rules that a model can break in a handler, by number. */
 #ifndef NUMAWARP_TESTS_ROSS_MISUSE_H
 #define NUMAWARP_TESTS_ROSS_MISUSE_H

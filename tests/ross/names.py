@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Names from ROSS's earlier versions: those that ross.h contains compile, in C and in C++; a name
 that it lacks is an error of the compiler that names the solution, or is reported inside a warning;
 and nothing else is an error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model in ROSS's style that is written in C++, has no reverse handler, keeps a list in its
 // state, and is mapped round robin: it can only be rolled back by snapshots.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Shelves in ROSS's style, whose reverse handlers use differences: tw_snapshot_delta() stores the
  * changes that an event handler makes to a state of 988 bytes, and tw_snapshot_restore() reverses
  * them. A tenth of the events change nothing and store nothing. Prints a sum over the bytes of all

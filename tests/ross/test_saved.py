@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Saved runs of models written for ROSS continue to the digest and the results of an uninterrupted
 run, on other numbers of workers and ranks, by reverse handlers and by snapshots; and only with the
 same command-line words for the model. usage: test_saved.py FOLDER-OF-PROGRAMS"""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Workshops in ROSS's style, where every event is at a whole hour, in an order that priorities
  * define: first orders, then work, and reports at last, for any senders. An order may cause work in
  * the same hour. Prints a sum that depends on the order of all events, and the number of events out

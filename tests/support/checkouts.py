@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A folder like a checkout in which ./jobs/run finds the programs under test as if they were built
 there, and substitutes for commands that a test must not run or that are not installed."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions for tests of saved runs: the content of a folder of checkpoints, and the results of a
 complete run."""
 

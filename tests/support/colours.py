@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The colors of a picture, counted by Pillow, which may be installed for another Python than the
 one that runs the tests."""
 

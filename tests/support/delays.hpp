@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delays at handoffs (base/handoff.hpp), drawn from a seed. Real threads are delayed for some time,
 // stepped workers for some steps, so that every order of steps can be replayed.
 #pragma once

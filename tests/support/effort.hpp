@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The number of random cases that a test runs. A sanitizer makes each case many times slower and
 // finds its errors within few cases, so a fifth of the cases is enough there. The checks of the
 // paranoid preset make a case about three times slower, so a third of the cases runs there. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated kernel for tests: any number of nodes and cores, any fault, and a record of every
 // call. Address space is real (mmap), so that the code above the port runs unchanged; nodes,
 // placement and free memory are simulated. Thread: any, several at once; but the topology is set,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network of several ranks inside one test thread, driven by a seed: batches are delayed and
 // reordered, reductions complete late, links stall. The same seed gives the same schedule, so that
 // a failure can be replayed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of functions of libc and libm, by name, for tests of the interposer: on two threads at the
 // same time, and in handlers that are undone.
 #pragma once

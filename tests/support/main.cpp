@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The `main` of every test program, compiled once, because Catch2 2 contains its whole runner in a
 // header.
 #define CATCH_CONFIG_RUNNER

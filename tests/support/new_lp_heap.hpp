@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates an LP heap without the LP record that usually contains it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the libc functions whose memory belongs to libc.
 #include <aliases.h>
 #include <dirent.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Access to private members, for tests that damage a structure and check that its validate()
 // detects the damage. Production code needs no friend declaration for it: an explicit instantiation
 // may name private members ([temp.spec]), and the function that it defines returns the pointer to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions for tests that send signals: wait until a process has reached a certain state."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions for the system tests: run a program of the build, compare results, and count
 failures."""
 

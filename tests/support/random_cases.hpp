@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seeds for random tests, and random numbers drawn from a seed.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The required end of a program with a wrong command line, file, set-up or environment: the
 documented exit code within 10 s, exactly one line on standard error that names the error, and
 nothing on standard output."""

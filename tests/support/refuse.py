@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """usage: refuse.py CALL=ERRNO COMMAND...
 
 Runs the command while the kernel answers this system call with an error number, as in a container

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the models that are written as processes and the equal models in SimPy (simpy_models.py),
 and computes the allowed difference of their figures."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets a model's options from a program, as the command line does.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """SimPy versions of the models bank, car_wash, channel, gas_station, machine_shop and movies, with
 the defaults of numawarp's models, to compare figures and speed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model with an error before or after the run: in options(), setup(), finished(), or in the
 // result of setup(). bad_setups.py tests the message and the exit code of such a run. The
 // environment variable BAD_MODEL selects the kind of error, because options() is called before any

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Errors of a model before and after the run (in options(), setup(), finished() and in the result
 of setup()) are reported as errors of the model: exit code 2, or 3 if the run is over, and one line
 that names the model and the hook. The report never blames numawarp for a crash of a hook."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Closed or full standard streams, limits of the shell, names with odd bytes, no home folder and no
 folder for temporary files: the run succeeds, or ends with one line and the documented exit code. It
 never hangs or crashes, and data that is already written is not lost."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`./jobs/run bench`: every run of every row, shortened, runs to its end and yields a figure. The
 ratios and the tables of README.md and docs/performance.md are computed from these figures. The test
 does not check the speed."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models that are written as processes, compared with equal models in SimPy
 (support/same_in_simpy.py): 20 independent runs of each. The difference of each mean figure must be
 within its 99.9 % confidence interval."""

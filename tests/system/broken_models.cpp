@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models for --check-model, each of which breaks one rule; check_model.py tests the reports. Apart
 // from the breach all models are equal: LPs pass on a message. The breach makes the delay of the
 // message depend on something that must not influence a delay.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--check-model names the rule that a model breaks, for models that break one rule each
 (broken_models.cpp), and reports nothing for correct models: the model without a breach, and all
 models of models/. If it refuses its input, it prints one line."""

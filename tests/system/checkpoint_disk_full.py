@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A disk without room for a checkpoint: the run continues and reports it, and the last checkpoint
 stays intact. A run that should end with a checkpoint and cannot write it ends with exit code 4.
 

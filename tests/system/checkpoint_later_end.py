@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A saved run continues to another end time than before, whether it was complete or interrupted:
 digest and files equal those of a run with this end time from the start. An end time that the saved
 run has passed is refused."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """States may contain pointers into shared libraries (streams, regular expressions, memory
 resources, functions, coroutines): runs that are saved or restarted load their libraries at equal
 addresses, and have one digest after kills and with other numbers of workers. If this is impossible,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A saved run continues in another process: the arguments of the LPs' constructors are found there,
 even if stack, libraries and libc's heap have other addresses. If handlers have stored pointers to
 other memory outside of the LPs, the run reports it when it is saved. If the program's own addresses

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A run that cannot be saved or restarted is refused before anything has changed: exit code 2 and
 one line. A checkpoint that is damaged in any way is never accepted."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """SIGTERM, SIGUSR1 and SIGHUP end a run with --checkpoint with exit code 0, and print a command
 line that continues the run. That line, passed to a shell unchanged, produces the digest and the
 files of an uninterrupted run. SIGINT does the same with exit code 130. Without --checkpoint these

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every kind of wrong command line and file ends with the documented exit code and exactly one line
 on standard error, which names the error; standard output stays empty. The test runs the real
 programs. (Errors of a model: bad_setups.py; closed streams, full disks and other surroundings:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """SIGINT and SIGTERM end a run in order: with a report, with statistics that record the
 interruption, and with the exit code that shells assign to the signal. A second signal right after
 the first, as `timeout` sends it, changes nothing."""

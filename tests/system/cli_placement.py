@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The output about nodes: the table of the topology, the share of remote pages, the answer to
 SIGUSR2. hwloc describes a machine with several nodes here (HWLOC_SYNTHETIC), so that no thread can
 be bound and no page moved: the run must continue and report this, with the digest of a sequential

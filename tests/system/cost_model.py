@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`./jobs/run cost-model`: the fit recovers known constants, and the tables in docs/results are the
 program's output for the measurements beside them. The test does not measure."""
 

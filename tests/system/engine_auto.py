@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--engine auto gives the sequential digest, and reports the engine that it has chosen and the reason. A model or an
 option that excludes the conservative engine makes the choice before the run."""
 

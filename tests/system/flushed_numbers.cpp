@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that starts with denormal numbers flushed to zero, like a program that is linked with
 // -ffast-math. At virtual time 0 its LPs send each other events without delay, and each LP draws a
 // delay that depends on a denormal number. Tested by flushed_numbers.py.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A program that starts with denormal numbers flushed to zero, like a program that is linked with
 -ffast-math. nw::run() switches the flushing off: the run ends, and the model computes with the same
 numbers as in any other program."""

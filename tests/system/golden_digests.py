@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The digests of short sequential runs, pinned: they are equal for every compiler, every level of
 optimization and every machine. A commit that changes a digest on purpose (a model, random numbers,
 a function of numawarp/math.hpp, the digest itself) states this in its message, and pins the new

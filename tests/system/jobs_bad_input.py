@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Wrong arguments of ./jobs/run and of the commands that it calls end with exit code 2 and one line
 on standard error that names the error. Nothing is installed, built or run."""
 

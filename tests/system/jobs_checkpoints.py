@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A saved run under ./jobs/run: SIGTERM and SIGUSR1 reach the model, on one rank and on several;
 the exit code is the model's; no process is left over; and the same command line with --restart
 finds the tables.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`./jobs/run --ranks`: the command line that it builds for each machine and launcher, and that the
 line works.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model whose states contain objects that point into shared libraries or are hard to serialize:
 // streams, regular expressions, memory resources, functions of a library, coroutine frames.
 // Handlers put the values that they read through all of these objects into payloads: a pointer to a

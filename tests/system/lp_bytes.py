@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """An LP with 16 bytes of state and one event takes at most 300 bytes on every engine. Measured is
 the resident memory with a million LPs beyond the resident memory with ten thousand. All LPs execute
 their event, which schedules nothing before the end."""

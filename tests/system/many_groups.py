@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """100,000 LPs, each in a group with its own pages. The number of mappings stays well below
 vm.max_map_count (65,530), although memory that was not handed out is protected. The start is fast,
 groups that receive no mail take no memory for mail, and the end is equally fast if neighboring

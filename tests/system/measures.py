@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures are bit-identical on every engine, for any number of workers and any grouping, with
 snapshots and with forced rollbacks; --warm-up leaves exactly the measures from that time on; and
 quantiles keep their stated error."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--memory-cap: a run whose sequential footprint fits ends with the same digest, with at most 5 %
 more than the cap resident; a run that does not fit ends with exit code 4 and reports the memory
 that it would take. Tested with a PHOLD of a million events, for which Time Warp without a cap takes

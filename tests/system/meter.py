@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./jobs/run meter, without a guest: the input that it refuses, and its estimate for known counts.
 The counts themselves are tested in tests/guest."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model without an end time: the run ends when every LP has counted far enough (can_end()).
 // progress.py tests the progress line of a run whose remaining work is unknown.
 #include <cstdint>

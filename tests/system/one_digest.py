@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One digest and one set of output files for every engine, way of rollback, binding, grouping and
 storage: traffic on 512 objects, and pcs with each of its ways of rollback. Nothing is lost: in
 every row, cars in = cars out + cars inside, and calls begun = calls ended + active calls."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`--output-format`: every value of the HDF5 tables equals the value of the CSV tables, on one rank
 and on two, for all types of values. The CSV files are removed if only HDF5 is requested, and stay
 if there is nothing else: when the run is killed, when it is saved for a restart, and when the disk

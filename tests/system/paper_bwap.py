@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`./jobs/run paper-bwap`: its shares equal the engine's decisions, no other shares are faster in
 its model, and the tables in docs/results are its output for jobs/paper_bwap/machines.json."""
 

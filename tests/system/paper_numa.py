@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`./jobs/run paper-numa --quick`, end to end on the real program, and the failures of a series
 that takes days: an interrupted series continues where it stopped, a run with another digest is a
 failure, and a series is not continued on another machine. The test does not judge the plots: it

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`placement decide`: its decisions for cases that were computed independently of this program, on
 the machine of the BWAP paper (jobs/paper_bwap/machines.json); and one line for each kind of invalid
 file."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`placement measure`, called by ./jobs/run machine: writes this machine's tables where runs find
 them."""
 

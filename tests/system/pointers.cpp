@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model with pointers out of the LPs' heaps (tests/engine/pointer_model.hpp) as a program, for
 // runs that continue in another process. It is linked twice: like other models, and so that its
 // addresses differ in every process.

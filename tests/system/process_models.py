@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models that are written as processes: one digest and one table on every engine, for any number of
 workers, with rollbacks, and with rollbacks that --check-rollback forces; and a clear line for ways
 of rollback that processes do not support."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """jobs/replicate: intervals equal hand-computed ones, existing runs are kept and not repeated,
 variants use common random numbers, shares of the runs, and clear lines for errors."""
 

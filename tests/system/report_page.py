@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """jobs/run report: for every kind of run, the page has all parts, is well formed, loads nothing,
 reports different digests prominently, and gives advice with options that exist. The page must
 display in a browser: if Chromium is installed, it takes a picture of a page."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model that keeps all rules until LP 1 breaks one of them at time 3, or cannot build its last
 // LP. With `--breach two` the last LP fails at time 4, and with `two_starts` LP 1 and the last LP
 // fail in on_start(). cli_bad_input.py and tests/mpi/test_failures.py test the message and the exit

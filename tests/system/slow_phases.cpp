@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model with one phase that takes minutes: a tenth of a second for each LP. It writes a line to
 // standard error when that phase begins. stop_in_phases.py sends a stop signal in each phase. With
 // `cycle` each event schedules another event with zero delay (standing_time.py).

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A cycle of events with zero delay never ends, although each handler returns. The watchdog names
 the virtual time and some of the events, on every engine, and a stop signal ends the run."""
 

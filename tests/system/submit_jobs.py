@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`./jobs/run slurm` without SLURM: the job that it would submit, tested with --print and with a
 stand-in script for sbatch; the input that it refuses; and the text of the job scripts. tests/hosts
 runs the scripts on a real SLURM."""

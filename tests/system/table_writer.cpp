@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model whose tables contain every kind of value that output() accepts, alone and mixed in one
 // column, for output_formats.py.
 #include <cstdint>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The pcs model against theory, from the CSV of independent runs.
 
 No portable moves: a cell is a group of n sources with c channels (Engset: "Die

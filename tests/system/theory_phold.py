@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """PHOLD against renewal theory: each of the n = lps * events-per-lp events in flight forms a chain
 whose steps are L + Exp(X), with mean m = L + X and coefficient of variation c = X/m. For large T
 the number of steps before T has mean T/m + (c^2 - 1)/2 and variance c^2 T/m (Feller, volume II,

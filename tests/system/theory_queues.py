@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The queues model against theory, from the CSV of independent runs.
 
 Closed, M equal stations and N jobs: all distributions of the jobs over the stations are equally

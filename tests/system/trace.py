@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--trace: the file is in the Trace Event Format that Perfetto and chrome://tracing read, agrees
 with the statistics, and has a bounded size.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command of a series of runs: its options, results folder and exit codes. Each series has a
 folder in jobs/, which defines what is run, recorded and reported. plots.plot_all() in that folder
 draws the figures."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures of a series, each as SVG and PNG. The text below each figure contains the machine and
 the warnings of the series."""
 

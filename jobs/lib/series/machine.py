@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Facts about this machine that a reader of a figure needs."""
 
 import json

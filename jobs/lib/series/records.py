@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of a series: plan.json, and runs.csv with one row per run, which is written when the
 run ends. An interruption of the series loses at most the run that is being made."""
 

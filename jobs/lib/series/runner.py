@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the remaining runs of a plan, one at a time, and shows the remaining time."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results that are computed from the runs of a series: medians, spreads, speed-ups, and warnings
 for the reader."""
 

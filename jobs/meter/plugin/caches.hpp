@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of a machine's caches and TLBs: sets with least-recently-used replacement, which are
 // filled on every miss, by loads and by stores. An access that misses in the last level is an
 // access to memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kind of memory of each cache line in a program's address space, as marked by the program: one
 // byte per line, in leaves for 8 MiB that are allocated at the first mark.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The meter's plug-in for QEMU. It counts the accesses of all programs in a guest by (phase, kind
 // of memory, CPU, node of the page, load or store), and their misses in a model of caches and TLBs;
 // on request, for each period of the event loop.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of QEMU's plug-in interface that the meter uses (docs/devel/tcg-plugins in QEMU's
 // documentation). QEMU's header is in no package of Debian 12, and it changed between versions.
 // Therefore the declarations are here, for all these versions:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The only interface through which an LP affects the simulation. It reads the clock, draws random
 // numbers, schedules events and writes output. All of this is undone when the event is rolled back.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exceptions that report errors of a model or of its configuration.
 #pragma once
 

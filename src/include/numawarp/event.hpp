@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The view of an event that a handler receives. It is valid during the handler only and must not be
 // kept.
 #pragma once

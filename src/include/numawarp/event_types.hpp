@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events as types: the number and the name of a struct as an event, and the structs that an LP
 // class handles. The number travels with the event in place of the type, so sender and receiver
 // must use the same number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures of merit: the values that a model measures. Each figure is a member of an LP and a plain
 // value of constant size. It is rolled back with its LP, by snapshot and by copy, and recording a
 // value allocates no memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LPs that receive their events as structs, with one handler for each struct:
 //
 //     struct Arrival { std::uint32_t customer; };

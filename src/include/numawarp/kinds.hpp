@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kinds of LPs: models with several LP classes, and the numbers of their LPs.
 //
 //     nw::Setup setup() override {

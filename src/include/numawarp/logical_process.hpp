@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The base classes of a model's LPs. The engine constructs one object per LP, in the heap of that
 // LP. All memory that the LP allocates in its constructor and handlers (new, std::vector, malloc,
 // …) is rolled back with the LP.

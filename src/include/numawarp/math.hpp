@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mathematical functions for handlers. Their results have the same bits on every machine.
 //
 // The functions of the C library are accurate, but their last bits depend on the version of the

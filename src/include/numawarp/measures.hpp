@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures: figures of LPs (figures.hpp) that are combined into one figure of the run, and their
 // names:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of numawarp for models. A model includes this header, and <numawarp/process.hpp> if
 // it uses processes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options that a model declares, and the numbers that are allowed for them. Another value, on
 // the command line or in a file, is refused with an error before setup() is called.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a payload as they are sent: the bytes of its members, and zeros in its padding.
 // Padding that contains old data from the stack would give two equal events different digests.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models written as processes. The life of a customer, a machine or a message, from its beginning
 // to its end, is one coroutine that waits where it has to.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The facts that the engine needs about an LP class: how its LPs are built, and which handlers and
 // events it has.
 #pragma once

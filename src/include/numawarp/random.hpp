@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An LP's random numbers. The generator is counter-based, so that the only state to roll back is
 // one counter.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The methods that restore the state of an LP when its events are rolled back (--rollback).
 #pragma once
 

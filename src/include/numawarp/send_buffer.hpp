@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short events on their way from a handler to the engine. A short event will not be taken back and
 // has a payload of at most 56 bytes. Context::schedule() writes it into a buffer, without a
 // function call.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Virtual time: the clock of the model, in the model's own unit (for example seconds for traffic,
 // calls or queues).
 //

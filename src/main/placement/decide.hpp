@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `placement decide FILE`: computes the engine's decisions for cases that a file describes. So they
 // can be examined and compared without a machine of that kind.
 //

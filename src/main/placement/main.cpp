@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // placement: decisions about where pages and threads should be, outside of a run.
 //
 //     placement decide FILE.json    answers the cases of a file (decide.hpp)

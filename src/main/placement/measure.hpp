@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `placement measure [FILE]`: measures this machine, prints the tables, and writes them to FILE.
 // Without FILE it writes to the cache file that runs on this machine read.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numawarp-reference: prints a page of docs/reference from the tables in the code.
 //
 //     numawarp-reference options > docs/reference/options.md

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The interface of ROOT-Sim 2 ("classic") for models in C. The names, types and values are those of
  * ROOT-Sim, and numawarp implements them. The model defines ProcessEvent() and OnGVT(), and
  * numawarp defines main(). docs/rootsim.md describes how a model is built, the differences, and the

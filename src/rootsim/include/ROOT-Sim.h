@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The interface of ROOT-Sim 3 for models in C and C++. The names, types and values are those of
  * ROOT-Sim, and numawarp implements them. docs/rootsim.md describes how a model is built, and the
  * differences.

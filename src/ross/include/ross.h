@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The header for models written for ROSS (Rensselaer's Optimistic Simulation System, version 8), in
  * C or C++. The models compile without a change and run on numawarp's engines. docs/ross.md
  * describes the differences and the missing features.

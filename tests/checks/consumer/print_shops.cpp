@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Print shops. Customers order, dispatchers give each order to one of the shops, the shop's
 // printers work on it, and the shop sends the prints. Customers and dispatchers handle events,
 // shops are processes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ring of 100 stations. Every tenth station has a token; each station passes a token on after a
 // random delay and keeps a list of the times at which it did.
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Declarations of the OMNeT++ functions that ring_omnetpp.cc calls. With them a compiler checks
  * that the source on the page is valid C++. Nothing here runs. */
 #pragma once

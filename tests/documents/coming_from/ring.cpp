@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs that travel around a ring of stations, each with one server and a queue: the model of the
 // pages about other simulators.
 #include <deque>

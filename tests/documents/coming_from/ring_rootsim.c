@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <ROOT-Sim.h>
 #include <rootsim/random.h>
 #include <stdio.h>

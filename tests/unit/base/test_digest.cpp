@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The digest after an event is the XXH3-128 hash of the digest before it and of the event's time,
 // type, size and payload. A payload of more than 96 bytes enters as a hash. The expected values are
 // computed with the xxHash library.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the functions of <numawarp/math.hpp> with the C library's functions in long double,
 // which are 11 bits more precise, and tests them at the special values of the C standard.
 // test_math_bits.cpp tests the exact bits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The padding of a payload is sent as zeros, both with a compiler that has a builtin to clear
 // padding and with one where the padding is found at compile time.
 #include <numawarp/payload_bytes.hpp>

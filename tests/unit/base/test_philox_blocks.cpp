@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PhiloxBlocks computes eight blocks of random numbers at once. They are equal to the blocks that
 // Random computes one by one, with each kind of vector instructions.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares numawarp's own logarithm and cosine with the C library's functions in long double.
 #include "math/portable_math.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An LP's random numbers: the blocks are Philox's, the counter is the whole state, and the
 // distributions have the mean and the variance of their parameters.
 #include <numawarp/random.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damages files as an interrupted write, a bad disk or a user's mistake would.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that grows at its end contains the appended bytes in order, also those that were buffered.
 #include "file/appended_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trial of --engine auto. The test passes the times and the totals.
 #include "plan/engine_trial.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: two ranks of a host share seats, mail figures and page figures. As in two processes, each
 // rank maps the shared memory separately. Each rank is a thread here, because the ranks wait for
 // each other.

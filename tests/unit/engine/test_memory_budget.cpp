@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of --memory-cap on a fake machine, where the test sets the resident memory.
 #include "plan/memory_budget.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The path of rows to the tables. The rows are in the order of events, and a run that continues in
 // another process writes the same files as a run in one process.
 #include "output/output_writer.hpp"

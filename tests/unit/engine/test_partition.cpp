@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Partitions of LPs into groups. A partition that is made from a saved one has the same groups,
 // whatever ranks and workers the run has now.
 #include "plan/partition.hpp"

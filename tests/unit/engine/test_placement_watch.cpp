@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The placement watch on a fake machine: when there is a watch, what it measures, and what it
 // reports.
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: choose_places() determines whether workers share CPUs, over all ranks that use the same
 // CPUs.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gather_results() combines the results of all ranks into one, as visit_figures() describes for
 // each figure.
 #include <map>

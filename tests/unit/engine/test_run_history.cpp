@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recorded course of a run.
 #include "stats/run_history.hpp"
 #include "stats/worker_figures.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A history has the same shape for runs of any length.
 #include "stats/sample_history.hpp"
 #include "tests/support/catch.hpp"

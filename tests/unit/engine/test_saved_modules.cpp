@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With which libraries a saved run may continue, and the messages if it may not.
 #include <string>
 #include <vector>

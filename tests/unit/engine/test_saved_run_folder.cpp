@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The folder of --checkpoint at every stage of a save. Reading returns the last complete saved run,
 // as it was written, or fails with a message of one line.
 #include "checkpoint/saved_run_folder.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sections are read back as they were written, or they are refused.
 #include "file/section_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A track of spans: which spans it keeps when it is full, and which spans it merges.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The overlap of windows with their reductions. The test passes the times.
 #include "inorder/window_overlap.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bottom halves: pushed bytes are drained, wherever the buffers have grown to; where the bytes of a
 // buffer are; and idle bottom halves have no memory.
 #include "event/bottom_half.hpp"

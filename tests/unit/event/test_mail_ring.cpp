@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a mail ring with a queue. The ring delivers the published events in order, and refuses
 // an event for which it has no room.
 #include "event/mail_ring.hpp"

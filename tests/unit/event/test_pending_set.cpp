@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the pending set with std::set: for every mix of pushes and pops, both must return the
 // same entries in the same order.
 //

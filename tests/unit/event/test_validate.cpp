@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // validate() of the pending set and of bottom halves finds damage. Each check damages one member of
 // a valid structure, calls validate(), and repairs the member.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contributions are combined over workers and ranks in any order and grouping, so combine() must be
 // commutative and associative.
 #include "gvt/contribution.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: GVT is never above anything that may still happen, never falls, and reaches the end.
 //
 // Method: ranks whose workers only count. They use EpochCounts and GvtRounds as the engine does,

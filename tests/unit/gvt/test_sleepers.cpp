@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker that sleeps is woken, whether the wake-up or the sleep comes first.
 #include "gvt/sleepers.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EpochCounts::validate() finds counts that are impossible.
 #include "base/check.hpp"
 #include "gvt/epoch_counts.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The window as a function of the results of GVT rounds. Efficiency widens or narrows it; the
 // density of events determines how narrow it may become.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trials find which of two windows commits more. They cost little, and they are repeated, so that a
 // change is found.
 #include <cstdint>

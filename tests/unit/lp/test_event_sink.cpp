@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of schedule() that all engines check with the same messages, and the counters that must
 // not wrap.
 #include "lp/event_sink.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the ring of an LP's history with a std::deque, across the wrap of its ordinals, which
 // follows after 32 events.
 #include "lp/history.hpp"

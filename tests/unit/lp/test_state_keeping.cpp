@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How an LP's state is restored: from both kinds of saved states, and from the undo bytes of small
 // states. The expected values are a list of the states before each event.
 //

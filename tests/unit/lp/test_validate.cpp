@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: the functions of validate.hpp find each damage, and accept a valid LP.
 //
 // Method: an LP with its own history, as the engine would leave it. A part of the history is final,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values that the command line and the configuration file accept, and the messages for values
 // that they refuse.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The errors of the conversion from CSV to HDF5. tests/system/output_formats.py compares the
 // values.
 #include "formats/hdf5_table.hpp"

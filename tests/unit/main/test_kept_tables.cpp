@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --output-format, with each format that this build has: each choice leaves its files and no
 // others.
 #include "formats/kept_tables.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results replace a regular file as a whole. Links stay links. Devices and pipes are written to and
 // never replaced.
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of the progress line, and when a log gets one, without a clock or a terminal.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of a finished run: text for people and JSON for programs.
 #include <algorithm>
 #include <cerrno>

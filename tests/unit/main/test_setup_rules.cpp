@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Setup that breaks a rule is refused. The message names the model.
 #include <limits>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seed and the random numbers that setup() may use.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first signal is a request. A signal right after it belongs to the same request; a later one
 // kills the process. Each case has a child process, because signals are sent to a process.
 #include <csignal>

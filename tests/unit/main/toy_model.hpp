@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model with one option of each kind, and with a setup that tests may change.
 #pragma once
 

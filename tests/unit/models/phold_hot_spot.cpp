@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PHOLD's hot spot: where the window is, which LPs it contains, and that the events of a run follow
 // it.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The network file: the properties of the shipped file, and a message of one line for each mistake.
 #include <cmath>
 #include <numbers>

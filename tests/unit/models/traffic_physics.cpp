@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driving of single cars, compared with theory: crossing times, slowdown and accidents.
 #include <cmath>
 #include <numbers>

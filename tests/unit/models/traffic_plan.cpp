@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The network is cut into objects: their number is exact, routes are cut in proportion to their
 // lengths, and links are symmetric.
 #include <algorithm>

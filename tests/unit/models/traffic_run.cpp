@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole model, executed by the sequential engine. The tests check the committed rows of its CSV
 // file.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank gets the result of a reduction when everything that was sent to it before has arrived,
 // whatever the delays of the network.
 #include "net/counted_reduction.hpp"

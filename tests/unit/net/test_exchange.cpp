@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Goal: however many batches are posted, a step of the net role sends a bounded number of them
 // before it receives, and a bounded number is under way.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups of memory on a fake machine, with pages on nodes that the test chooses.
 #pragma once
 

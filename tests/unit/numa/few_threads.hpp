@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // While the object exists, the process can start only `threads` more threads: the stack of each
 // thread has a gibibyte of addresses, and there are no addresses for more stacks.
 #pragma once

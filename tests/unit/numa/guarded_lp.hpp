@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One LP whose functions a test calls as the engine calls handlers.
 #pragma once
 

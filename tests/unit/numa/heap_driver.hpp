@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random operations on an LP's heap, with a model of its expected content.
 #pragma once
 

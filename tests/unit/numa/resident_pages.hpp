@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the pages that have memory, according to the kernel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel whose address space suffices for two slots of 2 MiB, the minimum size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares AsymSched's decision with a search of all placements, and limits its cost on 8 and 16
 // nodes.
 #include <algorithm>

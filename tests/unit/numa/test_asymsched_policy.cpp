@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --place asymsched, called as the engine calls it, on a machine with four nodes. The links between
 // nodes 0 and 2, and between nodes 1 and 3, are good; all others are bad.
 #include <fstream>

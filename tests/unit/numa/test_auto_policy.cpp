@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --place auto: the results of trials, and when there is no trial.
 #include <fstream>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of control groups of both versions, read from files that the test writes.
 #include <cstdint>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FakeOs follows the rules of the real kernel on which other tests rely.
 #include <array>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A group's memory is written to an image, lost and read back. It has the same contents at the same
 // addresses, and later allocations return the addresses that they would have returned without that.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --check-heap: a write beyond a block is found, and its offset is reported. Other writes are not
 // reported.
 #include "numa/heap/heap_guards.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interposer in this program: the behavior of malloc, new and the C++ runtime in a handler.
 //
 // Under a sanitizer, which replaces malloc, only operator new is interposed. The tests of malloc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers call functions of libc that allocate memory at first use, open something or change the
 // process. Afterwards the LP's heap contains nothing of libc's, and calls that cannot be undone are
 // refused.

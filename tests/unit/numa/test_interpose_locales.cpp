@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locales that handlers make, copy and destroy. libstdc++ counts the references of locales and of
 // their facets, and a rollback restores only the counts in the LP's heap.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares an LP's heap with a std::map: contents and addresses, also after restore.
 #include <cstring>
 #include <map>

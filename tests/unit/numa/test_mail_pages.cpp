@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a group's mail is in its slot, and which pages are recorded as touched.
 #include "numa/region/mail_pages.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Page migration and the placement probe on real nodes. Tests something only on machines with two
 // nodes or more (tests/guest has such machines).
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Single passes of page migration, on a machine with four nodes on which every operation can fail.
 #include <atomic>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the list of loaded libraries and their addresses with the C library's and the kernel's
 // data.
 #include <algorithm>

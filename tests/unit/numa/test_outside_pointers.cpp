@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which words of an LP's heap count as pointers to other memory.
 #include <cstdint>
 #include <cstdio>

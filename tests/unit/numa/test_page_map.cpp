@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pages are spread over nodes by weights: on which node each page should be, and how pagemigd moves
 // it there.
 #include <algorithm>

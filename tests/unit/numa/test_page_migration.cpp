@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The threads of the page-migration daemon: their shares of groups, their end, and refusals by the
 // kernel. test_migration_share.cpp tests their passes without threads.
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BWAP's weights and the search for the best proximity.
 #include <algorithm>
 #include <cmath>

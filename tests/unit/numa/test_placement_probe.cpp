@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the results of the placement probe with the nodes on which the test has put the pages.
 #include <cerrno>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the segment table with a std::map, in both memory modes.
 #include <algorithm>
 #include <atomic>

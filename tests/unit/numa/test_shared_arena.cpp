@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of setup(), in this program: which allocations come from the arena, and that the arena
 // cannot be written while it is read-only.
 #include "numa/region/shared_arena.hpp"

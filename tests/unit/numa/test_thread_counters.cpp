@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The counters of a thread: which values are scaled, which counters are refused, and the counters
 // of the kernel. Page faults are counted on every machine.
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of libc whose result or state exists once per process. Under the interposer, each
 // thread has its own, and a handler begins with a new state.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // validate() of each structure finds damage. Each line damages one member of a valid structure,
 // calls validate(), and repairs the member.
 #include <string>

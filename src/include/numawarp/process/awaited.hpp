@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The objects that a process can wait for. Each wait is an Awaited object in the frame of the
 // waiting coroutine. An Awaited object happens once. It then wakes the process that awaits it, or
 // notifies the condition (any_of, all_of) of which it is a part. A wait allocates no memory and

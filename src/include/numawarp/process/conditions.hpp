@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operands of a co_await: an Awaited, a Signal, an Outcome, the end of a Process, or several of
 // them:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An amount of something: fuel in a tank, money, identical parts.
 //
 //     nw::Container tank{env, 200, 200};   // the capacity and the initial level

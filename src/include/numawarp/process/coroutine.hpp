@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process: a coroutine that uses co_await to wait for objects of its LP. operator new allocates
 // the frame of the coroutine in the LP's heap. A rollback restores the process: it waits again at
 // the co_await at which it was at that time, and its variables have the values of that time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The environment of the processes of one LP: its clock, its random numbers, its delays, and the
 // order of its processes. It refers to the Context of the current event, so processes need no
 // Context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An event with a value: a Signal that is turned on once, with a value. A process can pass its
 // result to other processes in this way:
 //

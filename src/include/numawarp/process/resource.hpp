@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A resource of limited capacity: counters, machines, staff.
 //
 //     auto turn = repairman.request(1);   // 1: before requests with a larger number

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects that several processes may wait for: a Signal, which the model turns on, and the end of a
 // Process.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The place in the source from which a function was called.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects of one type in the order of their arrival: parts on a belt, letters, free vehicles.
 //
 //     nw::Store<Car> lot{env, 10};                                    // room for 10

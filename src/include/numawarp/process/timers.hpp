@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The times at which something happens in an LP: a heap in which each node has four children. Equal
 // times are in the order in which they were set. A withdrawn time leaves its entry in the heap. The
 // entry is removed when it reaches the top, or together with others when half of all entries are

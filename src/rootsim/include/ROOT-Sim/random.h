@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Random numbers of ROOT-Sim's library after core 3.0.0 (random-number-generators 1.0.2). A model
  * stores streams in its state, and they are rolled back with the state. The numbers are those that
  * ROOT-Sim draws with the same master seed (--prng-seed). */

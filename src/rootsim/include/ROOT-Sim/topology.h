@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Topologies of ROOT-Sim's library after core 3.0.0 (topology 1.2.2). DIRECTION_RANDOM draws from
  * the LP's random numbers, which are rolled back with the LP. */
 #pragma once

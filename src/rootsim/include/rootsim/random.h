@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ROOT-Sim's random numbers, for handlers only. Each LP has a stream, which is rolled back with the
  * LP. The numbers are those that ROOT-Sim draws with the same prng_seed. */
 #pragma once

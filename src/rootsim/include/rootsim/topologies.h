@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The common part of both interfaces to ROOT-Sim's topologies. In rootsim/topology.h the topology
  * is the last parameter of a function, and in ROOT-Sim/topology.h the first. */
 #pragma once

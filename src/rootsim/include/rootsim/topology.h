@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ROOT-Sim's topologies, which define the neighbors of each region. The program creates a topology
  * before the run, or an LP creates it. In handlers, only the LP that created a topology may change
  * it. */
