@@ -215,10 +215,10 @@ def auto_rows():
     """--engine auto on all models that declare a lookahead, with two workers. The others run in Time Warp."""
     few = "phold --lps 1024 --events-per-lp 16 --remote 0.1 --state 16"
     models = [
-        *((phold_name(*shape), phold(*shape, events=4 * EVENTS)) for shape in SHAPES),
+        *((phold_name(*shape), phold(*shape, events=4 * EVENTS)) for shape in (*SHAPES, (65536, 1, 1))),
         ("PHOLD 1024 x 16, lookahead 0.01", f"{few} --lookahead 0.01 --until 1200"),
         ("PHOLD 1024 x 16, lookahead 0.001", f"{few} --lookahead 0.001 --until 1200"),
-        ("traffic 1024", "traffic --objects 1024 --until 14400"),
+        ("traffic, 1024 objects", "traffic --objects 1024 --until 7200"),
         ("bank", "bank --move 0.1 --until 400000"),
         ("car_wash", "car_wash --again 0.1 --until 150000"),
         ("channel", "channel --until 160000"),

@@ -17,6 +17,7 @@ ENGINES = ["sequential", "timewarp", "timewarp-2"]
 # Ratios of speeds: of the second column to the first.
 SPEEDS = [("limit", "sequential"), ("sequential", "timewarp"), ("sequential", "timewarp-2"),
           ("timewarp", "timewarp-2")]
+AUTO = ["conservative", "timewarp", "auto"]
 ROLLBACKS = ["sequential", "reverse", "copy", "snapshot", "snapshot, interval 1"]
 
 # The rows of the README's table; in the last one, a second worker gains little.
@@ -78,6 +79,15 @@ def crowded_lines(rows):
             yield f"| {column} | {ns(row, column)} | {ratio['ratio']:.2f} | {ratio['wanted']} |"
 
 
+def auto_lines(rows):
+    """The rows in which --engine auto is compared with each engine."""
+    for name, row in rows.items():
+        if "auto" in row:
+            model = name.removeprefix("auto, ")
+            yield (f"| {title(model) or model} | " + " | ".join(ns(row, column) for column in AUTO) +
+                   f" | {speed(row, 'timewarp', 'auto')} | {speed(row, 'conservative', 'auto')} |")
+
+
 def rollback_lines(rows):
     """The rows of PCS."""
     for name, row in rows.items():
@@ -97,10 +107,12 @@ def summary(file, folder):
     """The text between the marks of a README in `folder`."""
     results = json.loads(file.read_text())
     rows = results["rows"]
-    lines = ["""| million events per second | sequential engine | Time Warp, 2 workers | speedup |
+    lines = ["""| million events per second | sequential engine | 2 workers | speedup |
 | --- | --- | --- | --- |"""]
-    lines += [f"| {title(name)} | {millions(rows[name], 'sequential')} | {millions(rows[name], 'timewarp-2')} | "
-              f"{speed(rows[name], 'sequential', 'timewarp-2')} |" for name in SUMMARY if name in rows]
+    for name in SUMMARY:
+        row = {"sequential": rows[name]["sequential"], **rows[f"auto, {name}"]}
+        lines.append(f"| {title(name)} | {millions(row, 'sequential')} | {millions(row, 'auto')} | "
+                     f"{speed(row, 'sequential', 'auto')} |")
     lines.append(f"\nMedians of {results['rounds']} runs. {source(results, file, folder)}")
     return "\n".join(lines)
 
@@ -120,6 +132,15 @@ ratios of speeds: a ratio above 1 means that the first of the two is faster.
 1 worker / sequential | 2 workers / sequential | 2 workers / 1 worker |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""]
     lines += engine_lines(rows)
+    lines.append("""
+### The default engine
+
+Nanoseconds of wall time per committed event, two workers. `--engine auto` begins with the conservative engine, and Time
+Warp continues the run [if it is faster](decisions/0037-engines-in-turn.md). The columns on the right are ratios of speeds.
+
+| model | conservative | timewarp | auto | auto / timewarp | auto / conservative |
+| --- | --- | --- | --- | --- | --- |""")
+    lines += auto_lines(rows)
     lines.append("""
 ### More workers, ranks or processes than cores
 
