@@ -52,10 +52,10 @@ def phold(axes, runs):
     file = max((ROOT / "docs/results").glob("bench-*.json"))
     result = json.loads(file.read_text())
     sizes = {"1024 x 1": "1,024 × 1", "1024 x 16": "1,024 × 16", "65536 x 1": "65,536 × 1", "65536 x 16": "65,536 × 16"}
-    engines = {"limit": ("no engine", GREY), "sequential": ("sequential", ORANGE),
-               "timewarp-2": ("Time Warp, 2 workers", BLUE)}
-    for number, (engine, (label, colour)) in enumerate(engines.items()):
-        rows = [result["rows"][f"{size}, 10 % remote"][engine]["median"] for size in sizes]
+    engines = {"limit": ("", "no engine", GREY), "sequential": ("", "sequential", ORANGE),
+               "auto": ("auto, ", "2 workers", BLUE)}
+    for number, (engine, (rows_of, label, colour)) in enumerate(engines.items()):
+        rows = [result["rows"][f"{rows_of}{size}, 10 % remote"][engine]["median"] for size in sizes]
         axes.bar([place + (number - 1) * 0.27 for place in range(len(sizes))], rows, 0.25, color=colour, label=label)
     axes.set_xticks(range(len(sizes)), sizes.values())
     axes.set(xlabel="LPs × events, 10 % to other LPs", ylabel="ns an event")

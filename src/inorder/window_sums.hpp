@@ -27,7 +27,9 @@ struct WindowSums {
     std::uint64_t rolled_back = 0;
     std::int64_t waited_ns = 0;        // wall time of turns without work, for the engine's trial
     std::uint64_t resident_bytes = 0;  // of the rank, from one of its workers; 0 from the others
-    double overlap = 0;                // from the first worker of the first rank; 0 from the others
+    // On a rank there is too little memory for a trial of Time Warp, which may take twice the memory.
+    bool is_memory_short = false;
+    double overlap = 0;  // from the first worker of the first rank; 0 from the others
     // The first failure in the order of events, and the rank on which it occurred.
     EventKey failed_at{};
     std::uint32_t failed_rank = no_rank;
@@ -49,6 +51,7 @@ struct WindowSums {
         rolled_back += other.rolled_back;
         waited_ns += other.waited_ns;
         resident_bytes += other.resident_bytes;
+        is_memory_short |= other.is_memory_short;
         overlap = std::max(overlap, other.overlap);
         if (other.failed() && (!failed() || before(other.failed_at, failed_at) ||
                                (other.failed_at == failed_at && other.failed_rank < failed_rank))) {

@@ -24,7 +24,7 @@ constexpr std::uint64_t batch_events_of_ranks = 256;
 // that a stop may take.
 constexpr std::chrono::milliseconds cut_interval_max(200);
 // Of a worker that is alone. A cut takes a microsecond.
-constexpr std::chrono::milliseconds cut_interval_alone(5);
+constexpr std::chrono::milliseconds cut_interval_alone(1);
 
 }  // namespace
 
@@ -116,16 +116,9 @@ bool WindowWorker::learn(Clock::time_point now) {
 }
 
 void WindowWorker::consider_leaving(const WindowSums& sums, Clock::time_point now) {
-    if (leave_) return;
-    EngineTrial& trial = *rank_.trial();
-    // In Time Warp a run may take twice the memory.
-    const bool has_memory =
-        sums.resident_bytes / rank_.plan().ranks <= rank_.world().budget.cap_bytes() / 2;
-    if (!rank_.plan().is_alone() && is_lost_in_rounding(lookahead(), sums.earliest))
-        leave_ = trial.must_leave_conservative(lookahead_is_lost);
-    else
-        leave_ = trial.leaves_conservative(now, sums.committed,
-                                           std::chrono::nanoseconds(sums.waited_ns), has_memory);
+    leave_ = leave_ || rank_.trial()->leaves_conservative(now, sums.committed,
+                                                          std::chrono::nanoseconds(sums.waited_ns),
+                                                          !sums.is_memory_short);
 }
 
 // After a failure, all workers execute every event before the horizon, because an earlier event may
@@ -195,8 +188,7 @@ VirtualTime WindowWorker::lookahead() const noexcept {
 
 void WindowWorker::begin_window(VirtualTime earliest, double overlap, Clock::time_point now) {
     const VirtualTime horizon = std::min(rank_.plan().until, earliest + lookahead());
-    // With --engine auto, the window is empty, and Time Warp continues after it: consider_leaving().
-    if (!(horizon > earliest) && rank_.trial() == nullptr)
+    if (!(horizon > earliest))
         throw ModelError(
             fmt::format("at time {} the declared lookahead of {} is lost in rounding; allowed: a "
                         "lookahead that is large enough to change this time, or --engine timewarp",
@@ -255,7 +247,11 @@ void WindowWorker::cut(Clock::time_point now) {
     sums.committed = counters[Counter::committed_events];
     sums.rolled_back = counters[Counter::rolled_back_events];
     sums.waited_ns = std::chrono::nanoseconds(waited_).count();
-    if (self_ == 0) sums.resident_bytes = rank_.world().budget.used_bytes();
+    if (self_ == 0) {
+        const MemoryBudget& budget = rank_.world().budget;
+        sums.resident_bytes = budget.used_bytes();
+        sums.is_memory_short = budget.used_bytes() > budget.cap_bytes() / 2;
+    }
     if (measures_) {
         overlap_.on_cut(now);
         sums.overlap = overlap_.share();

@@ -28,9 +28,9 @@ inline constexpr std::uint32_t default_gvt_interval_events = 500;
 
 // The trial of EngineKind::automatic.
 struct TrialOptions {
-    double seconds = 0.2;           // wall time with each engine
-    double share_waited_max = 0.1;  // of the conservative engine; with more, Time Warp is tried
-    bool alternates = false;        // for tests: each engine is left when its time is over
+    double seconds = 0.2;            // wall time with each engine
+    double share_waited_max = 0.01;  // of the conservative engine; with more, Time Warp is tried
+    bool alternates = false;         // for tests: each engine is left when its time is over
 };
 
 struct Config {

@@ -22,7 +22,6 @@ constexpr double period_after_comparison = 100;
 
 void EngineTrial::begin() noexcept {
     is_leaving_ = false;
-    is_over_ = !must_leave_.empty();
     first_.reset();
 }
 
@@ -70,14 +69,8 @@ bool EngineTrial::leaves_timewarp(Clock::time_point now, std::uint64_t committed
     return is_leaving_;
 }
 
-bool EngineTrial::must_leave_conservative(std::string reason) {
-    must_leave_ = std::move(reason);
-    return is_leaving_ = true;
-}
-
 std::string EngineTrial::reason() const {
     if (options_.alternates) return "the engines alternate";
-    if (!must_leave_.empty()) return must_leave_;
     // If Time Warp has lost, but the run ended before it was left, its speed does not explain why it
     // has executed the end.
     if (timewarp_speed_ && !is_leaving_)

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,13 +22,6 @@
 #include "plan/config.hpp"
 
 namespace nw {
-
-// Whether a window of the lookahead's size contains less than eight numbers at this virtual time.
-inline bool is_lost_in_rounding(VirtualTime lookahead, VirtualTime at) noexcept {
-    return std::nextafter(at, time_infinity) - at > lookahead / 8;
-}
-inline constexpr const char* lookahead_is_lost =
-    "the lookahead is lost in rounding at late virtual times";
 
 class EngineTrial {
   public:
@@ -49,10 +41,6 @@ class EngineTrial {
                              std::chrono::nanoseconds waited, bool has_memory);
     // Time Warp. Returns whether the conservative engine is to continue the run.
     bool leaves_timewarp(Clock::time_point now, std::uint64_t committed);
-
-    // The conservative engine cannot execute the rest of the run, for this reason. Returns true, as
-    // leaves_conservative().
-    bool must_leave_conservative(std::string reason);
 
     // Whether Time Warp executes the rest of the run.
     bool is_over() const noexcept { return is_over_; }
@@ -92,7 +80,6 @@ class EngineTrial {
     // Committed events per second, when both engines were compared; null: they were not.
     std::optional<double> conservative_speed_;
     std::optional<double> timewarp_speed_;
-    std::string must_leave_;  // why the conservative engine cannot continue; empty: it can
 };
 
 }  // namespace nw

@@ -2,6 +2,7 @@
 // --engine auto: the conservative engine and Time Warp, one after the other, as trials decide.
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,19 @@
 namespace nw {
 namespace {
 
+// Whether a window of the lookahead's size contains less than eight numbers at this virtual time.
+bool is_lost_in_rounding(VirtualTime lookahead, VirtualTime at) noexcept {
+    return at < time_infinity && std::nextafter(at, time_infinity) - at > lookahead / 8;
+}
+
 // Returns why the conservative engine cannot execute the run, or an empty text. Ranks may have
 // different options, for example for --trace. Collective over the ranks.
 std::string needs_timewarp(const RunPlan& plan, RankGroup& ranks) {
     for (const std::string& reason : ranks.share(plan.config.needs_timewarp))
         if (!reason.empty()) return reason;
     if (!(plan.rules.lookahead > 0)) return "the model declares no lookahead";
-    if (plan.until < time_infinity && is_lost_in_rounding(plan.rules.lookahead, plan.until))
-        return lookahead_is_lost;
+    if (!plan.is_alone() && is_lost_in_rounding(plan.rules.lookahead, plan.until))
+        return "the lookahead is lost in rounding near the end time";
     if (plan.kinds.has_end_condition()) return "the model ends by can_end()";
     if (plan.setup.on_gvt) return "the model observes GVT";
     return {};

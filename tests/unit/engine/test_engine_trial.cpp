@@ -55,13 +55,13 @@ class TrialOfTwo {
 
 TEST_CASE("EngineTrial: the conservative engine stays if its workers rarely wait") {
     TrialOfTwo run;
-    CHECK_FALSE(run.leaves_after(1000, milliseconds(36)));
-    CHECK(run.trial.reason() == "workers of the conservative engine waited for 9.0 % of the time");
+    CHECK_FALSE(run.leaves_after(1000, milliseconds(2)));
+    CHECK(run.trial.reason() == "workers of the conservative engine waited for 0.5 % of the time");
 }
 
 TEST_CASE("EngineTrial: the conservative engine is left if its workers begin to wait later") {
     TrialOfTwo run;
-    REQUIRE_FALSE(run.leaves_after(1000, milliseconds(36)));
+    REQUIRE_FALSE(run.leaves_after(1000, milliseconds(2)));
     CHECK(run.left_after_seconds() == 2.0);
     run.change_engine();
     CHECK_FALSE(run.leaves_after(1000, milliseconds(0)));
@@ -71,7 +71,7 @@ TEST_CASE("EngineTrial: the conservative engine is left if its workers begin to 
 
 TEST_CASE("EngineTrial: Time Warp stays if it commits events faster") {
     TrialOfTwo run;
-    REQUIRE(run.leaves_after(1000, milliseconds(41)));
+    REQUIRE(run.leaves_after(1000, milliseconds(5)));
     run.change_engine();
     CHECK_FALSE(run.trial.is_over());
     CHECK_FALSE(run.leaves_after(1200, milliseconds(0)));
@@ -121,15 +121,6 @@ TEST_CASE("EngineTrial: a comparison that has not ended gives no reason") {
     CHECK(run.trial.reason() == ended_early);
     run.change_engine();
     CHECK(run.trial.reason() == ended_early);
-}
-
-TEST_CASE("EngineTrial: Time Warp stays if the conservative engine cannot continue") {
-    TrialOfTwo run;
-    CHECK(run.trial.must_leave_conservative("a reason"));
-    run.change_engine();
-    CHECK(run.trial.is_over());
-    CHECK(run.left_after_seconds() == -1);
-    CHECK(run.trial.reason() == "a reason");
 }
 
 TEST_CASE("EngineTrial: there is a reason if the run is over before the trial") {
