@@ -69,7 +69,7 @@ def phold_rows():
     """PHOLD compared with a plain loop without an engine."""
     for lps, events in SHAPES:
         limit = Run(f"limit_bench {lps} {events} 0.1 {EVENTS}", printed)
-        conservative = Run(phold(lps, events) + TWO + " --engine conservative")
+        conservative = Run(phold(lps, events) + " --workers 2 --engine conservative")
         columns = {**engines(phold(lps, events), limit=limit), "conservative-2": conservative}
         yield Row(phold_name(lps, events), columns, [
             one_worker(1.1), two_workers(1.6), second_worker(1.6),
@@ -183,7 +183,7 @@ def crowded_rows():
     for foreign, share in (0, 0.85), (1, 0.6):
         add("ranks", 2 * cores, foreign, share, Run(command + ONE, ranks=2 * cores))
         add("conservative ranks", 2 * cores, foreign, share,
-            Run(command + ONE + " --engine conservative", ranks=2 * cores))
+            Run(command + " --workers 1 --engine conservative", ranks=2 * cores))
     yield Row(f"{phold_name(1024, 16)}, on {cores} cores", columns, wanted)
     # There are few events at a time, so that workers often wait for each other.
     few = f"phold --lps 64 --remote 0.5 --state 16 --until 20000{TIME_WARP} --workers {cores}"
@@ -227,7 +227,7 @@ def auto_rows():
         ("movies", "movies --cinemas 8000 --move 0.1 --until 700"),
     ]
     for name, command in models:
-        yield Row(f"auto, {name}", {engine: Run(command + TWO + f" --engine {engine}")
+        yield Row(f"auto, {name}", {engine: Run(f"{command} --workers 2 --engine {engine}")
                                     for engine in ("conservative", "timewarp", "auto")},
                   [Wanted("time of auto / of timewarp", "auto", "timewarp", at_most=1.03),
                    Wanted("time of auto / of conservative", "auto", "conservative", at_most=1.03)])

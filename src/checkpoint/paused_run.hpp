@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run between two engines: one engine has stopped, and another one continues with the same LPs in
 // the same process. Everything before `gvt` is executed and committed, and nothing from it on has
-// been executed. No LP has a history, all events have records, and no message is in flight.
+// been executed. No LP has a history, and no message is in flight. Pending events with a payload
+// have records.
 //
 // Each worker moves its groups into this object or out of it, and accesses only the entries of
 // these groups and its own entry of `workers`. The main thread writes the other members. Worker 0
@@ -11,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "checkpoint/saved_group.hpp"
+#include "event/event_key.hpp"
 #include "lp/group.hpp"
 #include "measures/interval_sums.hpp"
 #include "plan/run_plan.hpp"
@@ -35,9 +36,9 @@ struct PausedRun {
           pending(plan.partition.groups()),
           workers(plan.workers) {}
 
-    std::vector<std::unique_ptr<Group>> groups;  // by number; null: on another rank
-    PendingChains pending;
-    std::vector<PausedWorker> workers;  // of this rank
+    std::vector<std::unique_ptr<Group>> groups;      // by number; null: on another rank
+    std::vector<std::vector<PendingEntry>> pending;  // by group
+    std::vector<PausedWorker> workers;               // of this rank
     VirtualTime gvt = 0;
     RunHistory history;
     Stopwatch loop;  // began with the event loop of the run's first engine

@@ -91,13 +91,6 @@ void PendingChains::add(std::uint32_t group, EventRecord& event) noexcept {
     event.next_sent = std::exchange(first_[group], &event);
 }
 
-std::vector<EventRecord*> PendingChains::take(std::uint32_t group) {
-    std::vector<EventRecord*> events;
-    for (EventRecord* event = std::exchange(first_[group], nullptr); event != nullptr;)
-        events.push_back(std::exchange(event, std::exchange(event->next_sent, nullptr)));
-    return events;
-}
-
 StrayPointers write_group(const Group& group, const EventRecord* pending, const AddressMap& map,
                           const std::vector<LoadedModule>& modules, const WriteBytes& write) {
     NW_CHECK(group.unmatched_anti_messages.empty());

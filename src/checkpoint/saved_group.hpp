@@ -45,15 +45,13 @@ void note_constructed(Group& group, const AddressMap& map);
 
 // Pending events by group. The chains use EventRecord::next_sent, so that saving takes no memory
 // for each event. next_sent has no other use when the events that sent the pending events are
-// final. Threads may access different groups at the same time.
+// final.
 class PendingChains {
   public:
     explicit PendingChains(std::size_t groups) : first_(groups) {}
 
     void add(std::uint32_t group, EventRecord& event) noexcept;
     const EventRecord* first(std::uint32_t group) const noexcept { return first_[group]; }
-    // Breaks up the group's chain and returns its events.
-    std::vector<EventRecord*> take(std::uint32_t group);
 
   private:
     std::vector<EventRecord*> first_;  // null: none

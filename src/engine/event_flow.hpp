@@ -95,11 +95,14 @@ inline PendingEntry put_on_record(ShortEvents& events, const PendingEntry& entry
     return new_event(group, event, event.payload()).entry();
 }
 
-// Makes records for all short events. Checkpoints save only records.
+// Makes records for all short events, because checkpoints save only records. `except_bare`: makes
+// none for bare events, which do not depend on the worker's ShortEvents.
 template <class GroupOf>
-void put_all_on_record(ShortEvents& events, PendingSet& pending, GroupOf&& group_of) {
+void put_all_on_record(ShortEvents& events, PendingSet& pending, bool except_bare,
+                       GroupOf&& group_of) {
     pending.replace_each([&](const PendingEntry& entry) {
-        return entry.has_record() ? entry : put_on_record(events, entry, group_of(entry.target));
+        const bool stays = entry.has_record() || (except_bare && entry.is_bare());
+        return stays ? entry : put_on_record(events, entry, group_of(entry.target));
     });
 }
 

@@ -177,8 +177,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now);
 
     void read_group_of(SavedGroups& saved, Group& group);
-    void go_on_with(Group& group, const std::vector<EventRecord*>& pending);
-    void settle_for_pause(VirtualTime gvt, PendingChains& pending);
+    void go_on_with(const PendingEntry& entry);
+    Group& group_of(std::uint32_t lp) const noexcept;
     void run_on_start(Group& group, LpRecord& lp);
     void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
                   std::span<const std::byte> payload) override;

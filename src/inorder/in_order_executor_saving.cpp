@@ -33,7 +33,8 @@ void InOrderExecutor::set_up() {
 }
 
 void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
-    go_on_with(group, saved.read(group));
+    for (EventRecord* event : saved.read(group)) go_on_with(event->entry());
+    lps_not_ended_ += not_ended(group);
     const MeasureTimes& times = world_.plan.measure_times;
     if (times.on())
         group.intervals_seen.assign(group.count,
@@ -41,30 +42,23 @@ void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
     for (std::uint32_t i = 0; i < group.count; ++i) world_.budget.note_started();
 }
 
-// Continues with a group from a saved run or from another engine.
-void InOrderExecutor::go_on_with(Group& group, const std::vector<EventRecord*>& pending) {
-    for (EventRecord* event : pending) {
-        dropped_beyond_end_ |= event->time >= world_.plan.until;
-        pending_.push(event->entry());
-    }
-    lps_not_ended_ += not_ended(group);
+// Continues with a pending event from a saved run or from another engine.
+void InOrderExecutor::go_on_with(const PendingEntry& entry) {
+    dropped_beyond_end_ |= entry.time >= world_.plan.until;
+    pending_.push(entry);
 }
 
-// Completes the intervals of measures before `gvt`, makes records for all events, and chains them by
-// group.
-void InOrderExecutor::settle_for_pause(VirtualTime gvt, PendingChains& pending) {
-    nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
-    put_all_on_record(short_, pending_, [&](std::uint32_t lp) -> Group& {
-        return *world_.groups[world_.plan.partition.position(lp).group];
-    });
-    pending_.for_each([&](const PendingEntry& entry) {
-        pending.add(world_.plan.partition.position(entry.target).group, *entry.record());
-    });
+Group& InOrderExecutor::group_of(std::uint32_t lp) const noexcept {
+    return *world_.groups[world_.plan.partition.position(lp).group];
 }
 
 // The LPs keep nothing that depends on the engine, so they need no change.
 void InOrderExecutor::leave_to(PausedRun& paused, VirtualTime gvt) {
-    settle_for_pause(gvt, paused.pending);
+    nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
+    put_all_on_record(short_, pending_, true, [&](auto lp) -> Group& { return group_of(lp); });
+    pending_.for_each([&](const PendingEntry& entry) {
+        paused.pending[world_.plan.partition.position(entry.target).group].push_back(entry);
+    });
     for (const Group* group : groups_) {
         const std::uint32_t g = group->mail.group();
         paused.groups[g] = std::move(world_.groups[g]);
@@ -84,7 +78,8 @@ void InOrderExecutor::continue_from(PausedRun& paused) {
         NW_CHECK(paused.groups[g] != nullptr);
         world_.groups[g] = std::move(paused.groups[g]);
         groups_.push_back(world_.groups[g].get());
-        go_on_with(*groups_.back(), paused.pending.take(g));
+        for (const PendingEntry& entry : std::exchange(paused.pending[g], {})) go_on_with(entry);
+        lps_not_ended_ += not_ended(*groups_.back());
     }
     const PausedWorker& worker = paused.workers[self_.worker];
     counters_ = worker.tally.counters;
@@ -99,8 +94,12 @@ void InOrderExecutor::continue_from(PausedRun& paused) {
 // not need it: some LP has not allowed the end yet, and will do so at a later event.
 SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
                                 const AddressMap& map, VirtualTime gvt) {
+    nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
+    put_all_on_record(short_, pending_, false, [&](auto lp) -> Group& { return group_of(lp); });
     PendingChains pending(world_.plan.partition.groups());
-    settle_for_pause(gvt, pending);
+    pending_.for_each([&](const PendingEntry& entry) {
+        pending.add(world_.plan.partition.position(entry.target).group, *entry.record());
+    });
     SavedPart part =
         write_groups(groups_, pending, map, world_.plan.config.save.modules, file, file_number);
     part.progress.gvt = gvt;

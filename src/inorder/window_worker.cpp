@@ -23,7 +23,7 @@ constexpr std::uint64_t batch_events_of_ranks = 256;
 // A request to stop or to save waits for two cuts. These take at most a fifth of the two seconds
 // that a stop may take.
 constexpr std::chrono::milliseconds cut_interval_max(200);
-// Of a worker that is alone. A cut takes a microsecond.
+// The interval between cuts of a worker that is alone. A cut takes a microsecond.
 constexpr std::chrono::milliseconds cut_interval_alone(1);
 
 }  // namespace

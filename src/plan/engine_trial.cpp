@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/engine_trial.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/number_text.hpp"
 
 namespace nw {
 namespace {
 
-// The conservative engine is judged again after ten times the time of the first judgement, so that a
-// short disturbance of the machine has less weight.
+// The conservative engine is judged again after ten times the time of the first judgement, so that
+// a short disturbance of the machine has less weight.
 constexpr double later_period = 10;
-// A comparison that the conservative engine has won is repeated after a hundred times the time that
-// preceded it, so that comparisons take at most about 1 % of the run.
+// After the first comparison that the conservative engine has won, it is judged after a hundred
+// times the time of a trial, and after the second comparison a hundred times as late. So all later
+// comparisons together take about 1 % of the run.
 constexpr double period_after_comparison = 100;
 
 }  // namespace
@@ -71,8 +72,8 @@ bool EngineTrial::leaves_timewarp(Clock::time_point now, std::uint64_t committed
 
 std::string EngineTrial::reason() const {
     if (options_.alternates) return "the engines alternate";
-    // If Time Warp has lost, but the run ended before it was left, its speed does not explain why it
-    // has executed the end.
+    // If Time Warp has lost, but the run ended before it was left, its speed does not explain why
+    // it has executed the end.
     if (timewarp_speed_ && !is_leaving_)
         return fmt::format(
             "in the last trial the conservative engine committed {} events/s, Time Warp {}",

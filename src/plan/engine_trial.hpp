@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // --engine auto: the trial that decides between the conservative engine and Time Warp.
 //
-// The run begins with the conservative engine, whose events cost less. As long as its workers
-// rarely wait for the ends of windows, Time Warp cannot be faster, and the run stays with the
-// conservative engine. Otherwise Time Warp continues the run for the time of a trial. Then the
-// engine that has committed more events per second continues. Events that are executed in the trial
-// are a part of the run, so the trial costs only the changes of the engine.
+// The run begins with the conservative engine, whose events cost less. As long as its workers do
+// not wait for the ends of windows, Time Warp is rarely faster, and the conservative engine
+// continues. Otherwise Time Warp continues the run for the time of a trial. Then the engine that
+// has committed more events per second continues. Events that are executed in the trial are a part
+// of the run, so the trial costs only the changes of the engine.
 //
 // The conservative engine is observed until the end of the run, because the load can change. Time
 // Warp is not left later: it may have moved groups to other ranks.
@@ -58,7 +58,7 @@ class EngineTrial {
         std::uint64_t committed = 0;
         std::chrono::nanoseconds waited{};
     };
-    // Returns the rates since the begin of the period, and begins a new one, if the period is over.
+    // If the period is over, returns its rates and begins the next period.
     struct Rates {
         double events_per_second = 0;
         double share_waited = 0;

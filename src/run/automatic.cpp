@@ -12,7 +12,7 @@
 namespace nw {
 namespace {
 
-// Whether a window of the lookahead's size contains less than eight numbers at this virtual time.
+// Whether a window of the lookahead's size contains fewer than eight numbers at this virtual time.
 bool is_lost_in_rounding(VirtualTime lookahead, VirtualTime at) noexcept {
     return at < time_infinity && std::nextafter(at, time_infinity) - at > lookahead / 8;
 }

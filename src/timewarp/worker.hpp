@@ -223,7 +223,7 @@ class alignas(64) Worker final : private detail::EventSink,
     Group& build_group(std::uint32_t g, MemoryBudget* budget);
     Group& settle_in(Group& group);
     void go_on_with_copy(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now);
-    void go_on_with(Group& group, const std::vector<EventRecord*>& pending);
+    void go_on_with(Group& group);
     void run_on_start(Group& group, LpRecord& lp);
 
     // --- from schedule() to the outboxes (worker_sends.cpp) ---
@@ -272,7 +272,9 @@ class alignas(64) Worker final : private detail::EventSink,
     // --- a pause (worker_saving.cpp) ---
     void begin_pause(const GvtResult& result);
     void pause_on_gvt(const GvtResult& result);
-    void settle_pending(PendingChains& pending);
+    using KeepPending = std::function<void(std::uint32_t group, const PendingEntry& entry)>;
+    void settle_pending(bool except_bare, const KeepPending& keep);
+    PendingChains chain_pending();
     void drop_cancelled();
     void look_at_all_intervals();
     void forget_past(Group& group);

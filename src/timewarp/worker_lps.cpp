@@ -89,11 +89,11 @@ void Worker::go_on_with_copy(Group& group, const std::vector<EventRecord*>& pend
                              VirtualTime now) {
     if (core_.plan.measure_times.on())
         group.intervals_seen.assign(group.count, core_.plan.measure_times.ended_by(now));
-    go_on_with(group, pending);
+    for (EventRecord* event : pending) pending_.push(event->entry());
+    go_on_with(group);
 }
 
-void Worker::go_on_with(Group& group, const std::vector<EventRecord*>& pending) {
-    for (EventRecord* event : pending) pending_.push(event->entry());
+void Worker::go_on_with(Group& group) {
     ending_.add(group);
     for (std::uint32_t i = 0; i < group.count; ++i) {
         core_.keeper.go_on(group.lps[i], group.heap);
@@ -126,7 +126,8 @@ void Worker::continue_from(PausedRun& paused) {
         if (!(core_.plan.partition.first_owner(g) == core_.self)) continue;
         NW_CHECK(paused.groups[g] != nullptr);
         Group& group = settle_in(core_.rank.put_group(std::move(paused.groups[g])));
-        go_on_with(group, paused.pending.take(g));
+        for (const PendingEntry& entry : std::exchange(paused.pending[g], {})) pending_.push(entry);
+        go_on_with(group);
     }
     const PausedWorker& worker = paused.workers[core_.self.worker];
     core_.counters = worker.tally.counters;

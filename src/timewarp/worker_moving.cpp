@@ -16,8 +16,7 @@ std::vector<std::optional<std::string>> Worker::give_groups(
     const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave) {
     NW_CHECK(committer_.all_is_final());
     look_at_all_intervals();
-    PendingChains pending(core_.plan.partition.groups());
-    settle_pending(pending);
+    const PendingChains pending = chain_pending();
     std::vector<bool> leaves(core_.plan.partition.groups());
     std::vector<std::optional<std::string>> parcels;
     for (const std::uint32_t g : leaving) {

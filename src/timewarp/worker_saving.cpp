@@ -75,15 +75,20 @@ void Worker::end_interrupted() noexcept {
 
 // --- Saving --------------------------------------------------------------------------------------
 
-// Chains the pending events by group. Drops events that were canceled or whose anti-messages have
-// arrived. Usually there are none, and the pending set is not rewritten.
-void Worker::settle_pending(PendingChains& pending) {
-    put_all_on_record(*short_, pending_,
+// Makes records for the pending events (as put_all_on_record()), and calls keep() for each of them.
+// Drops events that were canceled or whose anti-messages have arrived. Usually there are none, and
+// the pending set is not rewritten.
+void Worker::settle_pending(bool except_bare, const KeepPending& keep) {
+    put_all_on_record(*short_, pending_, except_bare,
                       [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
     bool some_go = false;
     pending_.for_each([&](const PendingEntry& entry) {
-        EventRecord& event = *entry.record();
         const std::uint32_t g = core_.plan.partition.position(entry.target).group;
+        if (!entry.has_record()) {
+            keep(g, entry);
+            return;
+        }
+        EventRecord& event = *entry.record();
         LpRecord& record = core_.lp(entry.target);
         if (event.status != EventStatus::cancelled && event.from_other_worker &&
             record.unmatched_anti_messages > 0 && take_anti(*core_.rank.group(g), record, event))
@@ -91,15 +96,25 @@ void Worker::settle_pending(PendingChains& pending) {
         if (event.status == EventStatus::cancelled)
             some_go = true;
         else
-            pending.add(g, event);
+            keep(g, entry);
     });
     if (some_go) drop_cancelled();
+}
+
+PendingChains Worker::chain_pending() {
+    PendingChains pending(core_.plan.partition.groups());
+    settle_pending(false, [&](std::uint32_t g, const PendingEntry& entry) {
+        pending.add(g, *entry.record());
+    });
+    return pending;
 }
 
 void Worker::drop_cancelled() {
     std::vector<PendingEntry> dropped;
     pending_.take_if(
-        [](const PendingEntry& entry) { return entry.record()->status == EventStatus::cancelled; },
+        [](const PendingEntry& entry) {
+            return entry.has_record() && entry.record()->status == EventStatus::cancelled;
+        },
         dropped);
     for (const PendingEntry& entry : dropped)
         core_.group_of(core_.lp(entry.target)).heap.free(entry.record(), entry.record()->bytes());
@@ -126,8 +141,7 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
     TraceTurn trace(core_.trace);
     trace.begin();
     look_at_all_intervals();
-    PendingChains pending(core_.plan.partition.groups());
-    settle_pending(pending);
+    const PendingChains pending = chain_pending();
     for (Group* group : core_.groups) forget_past(*group);
     SavedPart part =
         write_groups(core_.groups, pending, map, core_.plan.config.save.modules, file, file_number);
@@ -146,7 +160,9 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
 void Worker::leave_to(PausedRun& paused) {
     NW_CHECK(committer_.all_is_final());
     look_at_all_intervals();
-    settle_pending(paused.pending);
+    settle_pending(true, [&](std::uint32_t g, const PendingEntry& entry) {
+        paused.pending[g].push_back(entry);
+    });
     for (Group* group : core_.groups) {
         const std::uint32_t g = group->mail.group();
         NW_CHECK(group->unmatched_anti_messages.empty());
