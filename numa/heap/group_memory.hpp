@@ -7,17 +7,17 @@
 
 #include <numawarp/ids.hpp>
 
-#include "numa/heap/group_home.hpp"
 #include "numa/heap/lp_heap.hpp"
 #include "numa/heap/platform_heap.hpp"
 #include "numa/heap/state_spans.hpp"
+#include "numa/place/placed_group.hpp"
 #include "numa/region/mail_pages.hpp"
 #include "numa/region/memory_source.hpp"
 #include "numa/region/segments.hpp"
 
 namespace nw {
 
-class GroupMemory {
+class GroupMemory final : public PlacedGroup {
   public:
     GroupMemory(MemorySource& source, GroupId group)
         : segments_(source, group), platform_(segments_), spans_(segments_), mail_(segments_) {}
@@ -30,14 +30,12 @@ class GroupMemory {
     const StateSpans& spans() const noexcept { return spans_; }
     MailPages& mail() noexcept { return mail_; }
     const MailPages& mail() const noexcept { return mail_; }
-    GroupHome& home() noexcept { return home_; }
-    const GroupHome& home() const noexcept { return home_; }
 
-    // Sets the owner's node. Called at set-up, before any page is touched.
-    void set_home(NodeId node) noexcept { home_.set(node); }
-    // Requests a move of all pages. Thread: the group's new owner, after it has become the owner.
-    // Cost: small, because pagemigd moves the pages.
-    void request_migration(NodeId node) noexcept { home_.request_migration(node); }
+    void copy_segments(std::vector<PageRange>& ranges) const override {
+        segments_.copy_ranges(ranges);
+    }
+    void copy_mail(std::vector<PageRange>& ranges) const override;
+    std::uint32_t mail_growths() const noexcept override { return mail_.growths(); }
 
     void validate() const;
 
@@ -46,7 +44,6 @@ class GroupMemory {
     PlatformHeap platform_;
     StateSpans spans_;
     MailPages mail_;
-    GroupHome home_;
 };
 
 }  // namespace nw

@@ -55,11 +55,11 @@ bool MigrationShare::needs_look(const Member& member) const {
 }
 
 void MigrationShare::visit(Member& member, const std::stop_token& stop) {
-    GroupMemory& group = *member.group;
+    PlacedGroup& group = *member.group;
     const bool moving = group.home().needs_move();
     const bool whole = moving || needs_look(member);
     const bool looking = whole || sweep_pages_left_ > 0;
-    const std::uint32_t growths = group.mail().growths();
+    const std::uint32_t growths = group.mail_growths();
     if (!looking && member.mail_in_place && growths == member.growths_seen) return;
     Visit& visit = visits_.emplace_back(
         Visit{&member, group.home().requested(), moving, growths, changes_, false, Outcome::done});
@@ -70,15 +70,17 @@ void MigrationShare::visit(Member& member, const std::stop_token& stop) {
     if (looking) {
         // Pages that the new owner allocates from now on are first touched by it, so one copy of
         // the table is sufficient.
-        group.segments().copy_entries(segments_);
+        group.copy_segments(segments_);
         member.swept_pages = look_at_segments(visit, whole ? 0 : member.swept_pages,
                                               whole ? SIZE_MAX : sweep_pages_left_, stop);
     }
-    group.mail().for_each_touched_range([&](std::byte* base, std::size_t bytes) {
+    group.copy_mail(mail_);
+    for (const PageRange& range : mail_) {
         const auto at_home = [home](const void*) { return home; };
-        if (find_misplaced(base, bytes, visit, at_home, stop) != bytes / page_bytes)
+        if (find_misplaced(range.base, range.bytes, visit, at_home, stop) !=
+            range.bytes / page_bytes)
             visit.mail_untouched = true;
-    });
+    }
     if (visit.outcome != Outcome::done) return;
     for (const auto& [target, pages] : misplaced_) {
         if (pages.empty()) continue;
@@ -100,7 +102,7 @@ std::size_t MigrationShare::look_at_segments(Visit& visit, std::size_t from, std
         return policy_.node_of(page, home);
     };
     std::size_t before = 0;  // pages of the segments before this one
-    for (const Segment& segment : segments_) {
+    for (const PageRange& segment : segments_) {
         const std::size_t pages = segment.bytes / page_bytes;
         const std::size_t begin = std::clamp(from, before, before + pages) - before;
         const std::size_t some = std::min(pages - begin, most);

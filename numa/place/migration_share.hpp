@@ -28,10 +28,9 @@
 
 #include <numawarp/ids.hpp>
 
-#include "numa/heap/group_home.hpp"
-#include "numa/heap/group_memory.hpp"
 #include "numa/os/os.hpp"
 #include "numa/place/migration_log.hpp"
+#include "numa/place/placed_group.hpp"
 #include "numa/place/placement_policy.hpp"
 
 namespace nw {
@@ -48,7 +47,7 @@ class MigrationShare {
         : os_(os), log_(log), policy_(policy) {}
 
     // Requires: the group exists until clear() or until this object is destroyed.
-    void add(GroupMemory& group) { members_.push_back({&group}); }
+    void add(PlacedGroup& group) { members_.push_back({&group}); }
     // Requires: no pass is running.
     void clear() noexcept {
         members_.clear();
@@ -68,7 +67,7 @@ class MigrationShare {
 
   private:
     struct Member {
-        GroupMemory* group;
+        PlacedGroup* group;
         std::uint32_t growths_seen = 0;  // of its mail, at the last check
         bool mail_in_place = true;
         // Value of PlacementPolicy::changes() for which its pages were last tried, and for which no
@@ -131,7 +130,8 @@ class MigrationShare {
     std::size_t sweep_pages_left_ = 0;
 
     // Buffers that are reused by the next passes:
-    std::vector<Segment> segments_;
+    std::vector<PageRange> segments_;
+    std::vector<PageRange> mail_;
     std::vector<void*> asked_;
     std::vector<int> statuses_;
     std::map<NodeId, std::vector<void*>> misplaced_;  // of the visited group, by target node

@@ -59,7 +59,7 @@ void PageMigrationDaemon::start(std::size_t threads) {
     }
 }
 
-void PageMigrationDaemon::serve(const std::vector<GroupMemory*>& groups) {
+void PageMigrationDaemon::serve(const std::vector<PlacedGroup*>& groups) {
     if (threads_.empty()) return;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
         const std::lock_guard pass(*at_work_[i]);

@@ -17,11 +17,10 @@
 #include <thread>
 #include <vector>
 
-#include "numa/heap/group_memory.hpp"
 #include "numa/os/os.hpp"
+#include "numa/place/memory_options.hpp"
 #include "numa/place/migration_log.hpp"
 #include "numa/place/migration_share.hpp"
-#include "numa/region/memory_options.hpp"
 
 namespace nw {
 
@@ -38,7 +37,7 @@ class PageMigrationDaemon {
     // Replaces the groups that the threads serve. The numbers of groups per thread differ by at
     // most one. Waits until running passes have ended. Requires: the groups exist until stop() or
     // until the next call has returned. Thread: one at a time.
-    void serve(const std::vector<GroupMemory*>& groups);
+    void serve(const std::vector<PlacedGroup*>& groups);
     // Ends the threads, without waiting for the end of their period. Unfinished requests are
     // dropped. Thread: one at a time.
     void stop() noexcept;

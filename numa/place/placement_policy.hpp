@@ -22,8 +22,8 @@
 
 #include "numa/decide/page_map.hpp"
 #include "numa/os/os.hpp"
+#include "numa/place/memory_options.hpp"
 #include "numa/place/topology.hpp"
-#include "numa/region/memory_options.hpp"
 
 namespace nw {
 

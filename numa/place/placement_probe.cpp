@@ -142,23 +142,23 @@ std::map<NodeId, HomeMemory> Placement::memory_by_home() const {
     return memory;
 }
 
-Placement probe_placement(Os& os, std::span<const GroupMemory* const> groups,
+Placement probe_placement(Os& os, std::span<const PlacedGroup* const> groups,
                           std::size_t sample_pages_max) {
     Placement result;
     if (sample_pages_max == 0) return result;
     std::uint64_t pages = 0;
-    for_each_page_range(groups, [&pages](const GroupMemory&, PageKind, std::byte*,
-                                         std::size_t bytes) { pages += bytes / page_bytes; });
+    for_each_page_range(groups, [&pages](const PlacedGroup&, const PageRange& range) {
+        pages += range.bytes / page_bytes;
+    });
     const std::uint64_t fit = pages / sample_pages_max + (pages % sample_pages_max != 0 ? 1 : 0);
     Sampler sampler(std::max<std::uint64_t>(1, fit));
     Inquiry inquiry(os, result);
-    for_each_page_range(
-        groups, [&](const GroupMemory& group, PageKind kind, std::byte* base, std::size_t bytes) {
-            result.kinds[static_cast<std::size_t>(kind)].pages += bytes / page_bytes;
-            sampler.pass_range(bytes / page_bytes, [&](std::uint64_t page) {
-                inquiry.add(base + page * page_bytes, kind, group.home().node());
-            });
+    for_each_page_range(groups, [&](const PlacedGroup& group, const PageRange& range) {
+        result.kinds[static_cast<std::size_t>(range.kind)].pages += range.bytes / page_bytes;
+        sampler.pass_range(range.bytes / page_bytes, [&](std::uint64_t page) {
+            inquiry.add(range.base + page * page_bytes, range.kind, group.home().node());
         });
+    });
     inquiry.ask();
     return result;
 }

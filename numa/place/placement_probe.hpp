@@ -19,7 +19,6 @@
 
 #include <numawarp/ids.hpp>
 
-#include "numa/heap/group_memory.hpp"
 #include "numa/os/os.hpp"
 #include "numa/place/group_pages.hpp"
 #include "numa/place/placement_policy.hpp"
@@ -72,7 +71,7 @@ inline constexpr std::size_t pages_of_last_sample = 65'536;
 // Queries all pages if their number is at most `sample_pages_max`; otherwise a sample of at most
 // this size (a few more if groups grow meanwhile). Throws std::bad_alloc. Cost: about 0.2 µs per
 // queried page, and a copy of every segment table.
-Placement probe_placement(Os& os, std::span<const GroupMemory* const> groups,
+Placement probe_placement(Os& os, std::span<const PlacedGroup* const> groups,
                           std::size_t sample_pages_max);
 
 }  // namespace nw

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "numa/os/os.hpp"
+#include "numa/place/memory_options.hpp"
 #include "numa/region/libc_segments.hpp"
-#include "numa/region/memory_options.hpp"
 #include "numa/region/region.hpp"
 
 namespace nw {

@@ -152,13 +152,17 @@ void SegmentTable::release_segment(void* base) noexcept {
     }
 }
 
-void SegmentTable::copy_entries(std::vector<Segment>& entries) const {
+void SegmentTable::copy_ranges(std::vector<PageRange>& ranges) const {
+    ranges.clear();
     // Memory for the copy is allocated without the lock.
-    for (std::size_t wanted = 0;; entries.reserve(2 * wanted)) {
+    for (std::size_t wanted = 0;; ranges.reserve(2 * wanted)) {
         const std::lock_guard guard(lock_);
         wanted = count_;
-        if (wanted > entries.capacity()) continue;
-        entries.assign(map_, map_ + count_);
+        if (wanted > ranges.capacity()) continue;
+        for (const Segment& segment : entries())
+            ranges.push_back(
+                {segment.base, segment.bytes,
+                 segment.kind == SegmentKind::state ? PageKind::state : PageKind::platform});
         return;
     }
 }

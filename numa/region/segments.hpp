@@ -17,7 +17,7 @@
 // that exceed the slack are closed, too.
 //
 // Thread: one owner. The owner may call it while an LP heap is current: the tables are in libc's
-// memory. Other threads may copy the table (copy_entries). The owner holds a lock while it changes
+// memory. Other threads may copy the table (copy_ranges). The owner holds a lock while it changes
 // an entry. Other threads hold the lock while they copy, and not while they use the copy.
 #pragma once
 
@@ -30,6 +30,7 @@
 
 #include "base/packing.hpp"
 #include "base/spin_lock.hpp"
+#include "numa/place/placed_group.hpp"
 #include "numa/region/memory_source.hpp"
 
 namespace nw {
@@ -76,10 +77,8 @@ class SegmentTable {
     void discard_fresh() noexcept;
 
     std::span<const Segment> entries() const noexcept { return {map_, count_}; }
-    // Copies the active entries. A segment may be released right after the copy: its addresses then
-    // have no pages, or belong to a newer segment of the same group. Thread: any. Throws
-    // std::bad_alloc. Cost: the owner may wait while 24 bytes per segment are copied.
-    void copy_entries(std::vector<Segment>& entries) const;
+    // Replaces `ranges` by the active entries (PlacedGroup::copy_segments). Thread: any.
+    void copy_ranges(std::vector<PageRange>& ranges) const;
     std::size_t active_bytes() const noexcept { return active_bytes_; }
     // True for every address that was handed out and not released, and for some released addresses.
     // Those may be closed; an access is then a SIGSEGV, as anywhere else. Thread: the owner.

@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "event/event_key.hpp"
+#include "event/pending_entry.hpp"
 #include "lp/group.hpp"
 #include "measures/interval_sums.hpp"
 #include "plan/run_plan.hpp"

@@ -16,7 +16,7 @@
 
 #include "checkpoint/saved_group.hpp"
 #include "checkpoint/saved_run_folder.hpp"
-#include "engine/engines.hpp"
+#include "engine/engine_run.hpp"
 #include "engine/saved_worker.hpp"
 #include "stats/run_history.hpp"
 #include "stats/stopwatch.hpp"

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/prefetch.hpp"
-#include "event/event_key.hpp"
+#include "event/pending_entry.hpp"
 
 namespace nw {
 

@@ -10,7 +10,7 @@
 
 #include <numawarp/ids.hpp>
 
-#include "event/event_key.hpp"
+#include "event/pending_entry.hpp"
 
 namespace nw {
 
@@ -27,7 +27,7 @@ struct EventHeader {
     std::uint32_t sender;
     std::uint32_t sequence;
     std::uint32_t target;
-    // These three fields are the word of a short event (event_key.hpp).
+    // These three fields are the word of a short event (pending_entry.hpp).
     std::uint16_t payload_bytes;
     EventType type;
     std::uint32_t serial;

@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The total order of events, and the entry of the pending set, which contains the key.
+// The total order of events: (time, generation, sender, sequence).
 //
-// The order is (time, generation, sender, sequence). The generation starts at a value that follows
-// from the event's priority. If the event has the time of its cause, it is also larger than the
-// generation of the cause: an effect without delay comes after its cause. The sequence counts the
-// events that the sender has scheduled, and is rolled back with the sender. So an event that is
-// scheduled again after a rollback has its former place. The order is not the identity:
-// anti-messages find their events by (sender, serial) (event_header.hpp).
-//
-// The key is in the entry because reading it from the event would cost a cache miss per comparison.
-// The target is in the entry so that its LP can be prefetched before the event is read.
+// The generation starts at a value that follows from the event's priority. If the event has the
+// time of its cause, it is also larger than the generation of the cause: an effect without delay
+// comes after its cause. The sequence counts the events that the sender has scheduled, and is
+// rolled back with the sender. So an event that is scheduled again after a rollback has its former
+// place. The order is not the identity: anti-messages find their events by (sender, serial)
+// (event_header.hpp).
 #pragma once
 
 #include <cmath>
 #include <compare>
-#include <cstddef>
 #include <cstdint>
 
 #include <numawarp/ids.hpp>
 #include <numawarp/time.hpp>
 
 namespace nw {
-
-namespace detail {
-struct ShortBody;
-}
-struct EventRecord;
 
 // A lower bound of events, for example GVT. It includes the generation, because a chain of zero
 // delays stays at one time and only its generations show its progress. The effects of an event have
@@ -66,50 +57,9 @@ struct EventKey {
     std::uint32_t sender = 0;
     std::uint32_t sequence = 0;
 };
-
-struct PendingEntry {
-    VirtualTime time;
-    std::uint32_t generation;
-    std::uint32_t sender;
-    std::uint32_t sequence;
-    std::uint32_t target;
-    // One of three cases:
-    //   - The event has a record: its address.
-    //   - The event is short and bare (it has no payload): the rest of the event, with bare_bit.
-    //   - The event is short and has a payload: the address of its ShortBody, with short_bit.
-    // A short event is never canceled. It gets a record only when one is needed, for example in an
-    // LP's history.
-    std::uint64_t body;
-
-    EventKey key() const noexcept { return {time, generation, sender, sequence}; }
-    EventBound bound() const noexcept { return {time, generation}; }
-
-    constexpr bool has_record() const noexcept { return (body & (bare_bit | short_bit)) == 0; }
-    constexpr bool is_bare() const noexcept { return is_bare(body); }
-    static constexpr bool is_bare(std::uint64_t body) noexcept { return (body & bare_bit) != 0; }
-    // Requires: has_record().
-    EventRecord* record() const noexcept { return reinterpret_cast<EventRecord*>(body); }
-    // Requires: neither has_record() nor is_bare().
-    detail::ShortBody* short_body() const noexcept { return short_body(body); }
-    static detail::ShortBody* short_body(std::uint64_t body) noexcept {
-        return reinterpret_cast<detail::ShortBody*>(body & ~short_bit);
-    }
-    // Returns the payload's size (0), the type and the serial, as in the last eight bytes of
-    // EventHeader. Requires: is_bare().
-    std::uint64_t bare_word() const noexcept { return body & ~bare_bit; }
-
-    static std::uint64_t body_of(const EventRecord* event) noexcept {
-        return reinterpret_cast<std::uint64_t>(event);
-    }
-
-  private:
-    // Never set in an address. SentEvent sets these bits.
-    static constexpr std::uint64_t bare_bit = 1, short_bit = 2;
-};
 static_assert(sizeof(EventKey) == 24);
-static_assert(sizeof(PendingEntry) == 32, "two entries a cache line");
 
-// Returns whether a is before b in the order of events. A and B are EventKey or PendingEntry.
+// Returns whether a is before b in the order of events. A and B are EventKey or PendingEntry (pending_entry.hpp).
 // Requires: no time is NaN. Cost: nearly always one comparison, because equal times are rare.
 template <class A, class B>
 inline bool before(const A& a, const B& b) noexcept {

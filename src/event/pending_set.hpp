@@ -36,7 +36,7 @@
 #include <numawarp/time.hpp>
 
 #include "event/entry_pool.hpp"
-#include "event/event_key.hpp"
+#include "event/pending_entry.hpp"
 
 namespace nw {
 

@@ -2,6 +2,8 @@
 // The conservative engine on one rank: the worker threads that run WindowRank and WindowWorker, and
 // the end of the run.
 
+#include "inorder/conservative.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <barrier>
@@ -13,7 +15,7 @@
 #include "base/check.hpp"
 #include "base/meter_marks.hpp"
 #include "base/spin_lock.hpp"
-#include "engine/engines.hpp"
+#include "engine/engine_run.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/run_saver.hpp"
 #include "engine/run_turns.hpp"
@@ -271,7 +273,7 @@ class ConservativeRun final : private SavedRank {
     void report_placement() try {
         NumaReport& numa = run_.result.numa;
         if (!pages_can_be_remote(run_.places, numa.nodes)) return;
-        std::vector<const GroupMemory*> groups;
+        std::vector<const PlacedGroup*> groups;
         for (const auto& worker : workers_)
             for (const Group* group : worker->executor().groups()) groups.push_back(&group->memory);
         numa.set_placement(probe_placement(run_.memory.os(), groups, pages_of_last_sample),

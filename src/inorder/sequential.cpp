@@ -3,13 +3,15 @@
 // one core. It executes the event with the smallest key first, irrevocably. The run can be saved
 // between two batches of events.
 
+#include "inorder/sequential.hpp"
+
 #include <barrier>
 #include <cmath>
 #include <exception>
 
 #include "base/meter_marks.hpp"
 #include "checked/checked_run.hpp"
-#include "engine/engines.hpp"
+#include "engine/engine_run.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/run_saver.hpp"
 #include "engine/saved_worker.hpp"

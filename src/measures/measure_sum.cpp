@@ -13,24 +13,6 @@ namespace nw {
 
 using detail::Buckets;
 
-void detail::refuse_value(double value) {
-    throw ModelError(fmt::format(
-        "a figure of merit received {}; allowed: a finite number within {}", value, figure_max));
-}
-
-void detail::refuse_time(VirtualTime time, VirtualTime last) {
-    throw ModelError(fmt::format(
-        "a time average received time {} after time {}; allowed: times that do not decrease", time,
-        last));
-}
-
-void detail::refuse_bounds(double low, double high) {
-    throw ModelError(
-        fmt::format("a histogram has the bounds {} and {}; allowed: a first bound that is less "
-                    "than the second, by at most {}",
-                    low, high, figure_max));
-}
-
 std::string_view word_for(FigureKind kind) noexcept {
     constexpr std::string_view words[] = {"tally", "time average", "histogram", "count"};
     return words[static_cast<std::size_t>(kind)];

@@ -104,10 +104,6 @@ class ModelOptions final : public Options {
 
 }  // namespace
 
-void require(bool kept, const std::string& option, double value, const std::string& rule) {
-    if (!kept) throw SetupError(fmt::format("--{} {}: {}", option, value, rule));
-}
-
 void add_model_options(OptionBuilder& table, Model& model) {
     table.group("Model: " + model.name());
     ModelOptions options(table, model);

@@ -12,7 +12,7 @@
 
 #include <numawarp/options.hpp>
 
-#include "numa/region/memory_options.hpp"
+#include "numa/place/memory_options.hpp"
 
 namespace nw {
 

@@ -11,7 +11,7 @@
 
 #include <numawarp/model.hpp>
 
-#include "numa/region/memory_options.hpp"
+#include "numa/place/memory_options.hpp"
 #include "plan/save_options.hpp"
 
 namespace nw {

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "base/spin_lock.hpp"
-#include "event/event_key.hpp"
+#include "event/pending_entry.hpp"
 #include "event/ready_list.hpp"
 #include "gvt/gvt_rounds.hpp"
 #include "gvt/sleepers.hpp"

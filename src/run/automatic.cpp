@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// --engine auto: the conservative engine and Time Warp, one after the other, as trials decide.
+#include "run/automatic.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "engine/engines.hpp"
+#include "engine/engine_run.hpp"
+#include "inorder/conservative.hpp"
 #include "plan/engine_trial.hpp"
+#include "timewarp/timewarp.hpp"
 
 namespace nw {
 namespace {

@@ -25,7 +25,7 @@ class RunOutput {
 
     OutputWriter& writer() noexcept { return writer_; }
 
-    // Collective. Implements SyncOutput (engine/engines.hpp).
+    // Collective. Implements SyncOutput (engine/engine_run.hpp).
     OutputPosition sync();
     // On a restart: removes the rows behind the position of the checkpoint from the tables.
     void begin();

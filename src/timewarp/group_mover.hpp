@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/engines.hpp"
+#include "engine/engine_run.hpp"
 #include "numa/image/outside_pointers.hpp"
 #include "numa/os/modules.hpp"
 #include "rank/rank_balance.hpp"

@@ -113,7 +113,7 @@ PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
     }
 }
 
-void PlacementWatch::begin(const std::vector<GroupMemory*>& groups, WorkerSeats& seats) {
+void PlacementWatch::begin(const std::vector<PlacedGroup*>& groups, WorkerSeats& seats) {
     seats_ = &seats;
     mail_then_ = seats.mail_bytes();
     committed_then_ = progress_.committed_events.load(std::memory_order_relaxed);
@@ -135,7 +135,7 @@ void PlacementWatch::release_groups() {
     groups_.clear();
 }
 
-void PlacementWatch::watch_groups(const std::vector<GroupMemory*>& groups) {
+void PlacementWatch::watch_groups(const std::vector<PlacedGroup*>& groups) {
     daemon_.serve(groups);
     const std::lock_guard lock(groups_mutex_);
     groups_.assign(groups.begin(), groups.end());

@@ -29,6 +29,7 @@
 #include "engine/worker_threads.hpp"
 #include "numa/place/page_migration.hpp"
 #include "numa/place/placement_policy.hpp"
+#include "numa/region/memory_source.hpp"
 #include "plan/config.hpp"
 #include "rank/worker_seats.hpp"
 #include "stats/live_progress.hpp"
@@ -53,11 +54,11 @@ class PlacementWatch {
     // loop to last_look().
     bool wants_misses() const noexcept { return thread_.joinable() && policy_->wants_misses(); }
     // Requires: the groups outlive finish(), and so do the seats.
-    void begin(const std::vector<GroupMemory*>& groups, WorkerSeats& seats);
+    void begin(const std::vector<PlacedGroup*>& groups, WorkerSeats& seats);
     // Groups are added and removed: no group is accessed between release_groups() and
     // watch_groups(). Thread: one worker, while no worker executes.
     void release_groups();
-    void watch_groups(const std::vector<GroupMemory*>& groups);
+    void watch_groups(const std::vector<PlacedGroup*>& groups);
     // Ends all threads, and adds the last sample to the history.
     void last_look();
 
@@ -95,7 +96,7 @@ class PlacementWatch {
     double period_seconds_;
 
     mutable std::mutex groups_mutex_;
-    std::vector<const GroupMemory*> groups_;  // under groups_mutex_
+    std::vector<const PlacedGroup*> groups_;  // under groups_mutex_
     Clock::time_point start_;                 // written before begun_ is set, read-only afterwards
     WorkerSeats* seats_ = nullptr;            // as start_
     std::uint32_t requests_answered_ = 0;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "checkpoint/saved_run.hpp"
-#include "engine/engines.hpp"
+#include "engine/engine_run.hpp"
 #include "stats/trace.hpp"
 
 namespace nw {

@@ -2,6 +2,8 @@
 // The Time Warp engine on one rank: the worker threads around Rank and Worker, and the end of the
 // run.
 
+#include "timewarp/timewarp.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <barrier>
@@ -17,7 +19,7 @@
 #include "base/check.hpp"
 #include "base/meter_marks.hpp"
 #include "checkpoint/saved_run.hpp"
-#include "engine/engines.hpp"
+#include "engine/engine_run.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/run_saver.hpp"
 #include "engine/run_turns.hpp"
@@ -136,8 +138,8 @@ std::vector<RankTracks::Own> tracks_of(const Workers& workers, Rank& rank, Trace
     return tracks;
 }
 
-std::vector<GroupMemory*> memory_of_groups(Rank& rank) {
-    std::vector<GroupMemory*> memory;
+std::vector<PlacedGroup*> memory_of_groups(Rank& rank) {
+    std::vector<PlacedGroup*> memory;
     for (std::uint32_t g = 0; g < rank.plan().partition.groups(); ++g)
         if (Group* group = rank.group(g)) memory.push_back(&group->memory);
     return memory;

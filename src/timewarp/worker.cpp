@@ -10,10 +10,10 @@
 #include "event/short_events.hpp"
 #include "plan/engine_trial.hpp"
 #include "stats/live_progress.hpp"
-#include "stats/memory_kinds.hpp"
 #include "stats/run_history.hpp"
 #include "worker/handovers.hpp"
 #include "worker/memory_relief.hpp"
+#include "worker/memory_sampler.hpp"
 #include "worker/relocation.hpp"
 #include "worker/worker_core_inline.hpp"
 

@@ -12,9 +12,9 @@
 #include "lp/make_context.hpp"
 #include "lp/side_effects.hpp"
 #include "numa/handler/warm_up.hpp"
-#include "stats/memory_kinds.hpp"
 #include "stats/run_history.hpp"
 #include "timewarp/worker.hpp"
+#include "worker/memory_sampler.hpp"
 #include "worker/worker_core_inline.hpp"
 
 namespace nw {

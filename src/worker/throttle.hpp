@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "event/event_key.hpp"
+#include "event/pending_entry.hpp"
 #include "worker/worker_core.hpp"
 
 namespace nw {

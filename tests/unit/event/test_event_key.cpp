@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The total order of events. The results of all engines depend on it.
-#include "event/event_key.hpp"
+#include "event/pending_entry.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {

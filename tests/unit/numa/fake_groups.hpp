@@ -22,8 +22,8 @@ class FakeGroups {
 
     MemorySource& source() { return source_; }
     GroupMemory& operator[](std::size_t g) { return *groups_[g]; }
-    std::vector<GroupMemory*> all() {
-        std::vector<GroupMemory*> pointers;
+    std::vector<PlacedGroup*> all() {
+        std::vector<PlacedGroup*> pointers;
         for (const auto& group : groups_) pointers.push_back(group.get());
         return pointers;
     }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "numa/heap/group_memory.hpp"
 #include "numa/place/migration_share.hpp"
 #include "numa/place/placement_probe.hpp"
 #include "tests/support/catch.hpp"
@@ -33,7 +34,7 @@ std::byte* written_segment(GroupMemory& group, std::size_t pages, SegmentKind ki
 }
 
 Placement probe(const GroupMemory& group) {
-    const GroupMemory* const one = &group;
+    const PlacedGroup* const one = &group;
     return probe_placement(linux_os(), {&one, 1}, SIZE_MAX);
 }
 

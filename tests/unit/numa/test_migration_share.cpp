@@ -21,7 +21,7 @@ struct Machine4 {
     MigrationShare share{os, log, policy};
 
     Machine4() {
-        for (GroupMemory* group : groups.all()) {
+        for (PlacedGroup* group : groups.all()) {
             group->set_home(n0);
             share.add(*group);
         }
@@ -293,7 +293,7 @@ TEST_CASE("MigrationShare: segments may be added and released while their group 
     MigrationLog log;
     const LocalPolicy policy;
     MigrationShare share(os, log, policy);
-    for (GroupMemory* group : groups.all()) share.add(*group);
+    for (PlacedGroup* group : groups.all()) share.add(*group);
     auto* kept = groups.add_segment(0, 8, n0, 8);
     std::atomic<bool> done{false};
     std::thread owner([&] {

@@ -54,7 +54,7 @@ struct Machine {
     MigrationShare share{os, log, policy};
 
     Machine() {
-        for (GroupMemory* group : groups.all()) {
+        for (PlacedGroup* group : groups.all()) {
             group->set_home(NodeId{0});
             share.add(*group);
         }

@@ -57,7 +57,7 @@ TEST_CASE("PageMigrationDaemon: moves requested groups and moves mail home") {
 TEST_CASE("PageMigrationDaemon: the numbers of groups per thread differ by at most one") {
     FakeOs os(1, 1);
     test::FakeGroups groups(os, 64);
-    const std::vector<GroupMemory*> all = groups.all();
+    const std::vector<PlacedGroup*> all = groups.all();
     for (std::uint32_t threads = 1; threads <= 32; ++threads) {
         const std::size_t count = 64 - threads;
         PageMigrationDaemon daemon(os, options(threads, 100), policy);

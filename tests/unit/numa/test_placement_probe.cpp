@@ -14,8 +14,8 @@ namespace {
 constexpr NodeId n0{0}, n1{1}, n2{2};
 
 Placement probe(Os& os, test::FakeGroups& groups, std::size_t pages_max = SIZE_MAX) {
-    const std::vector<GroupMemory*> all = groups.all();
-    const std::vector<const GroupMemory*> readable(all.begin(), all.end());
+    const std::vector<PlacedGroup*> all = groups.all();
+    const std::vector<const PlacedGroup*> readable(all.begin(), all.end());
     return probe_placement(os, readable, pages_max);
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("Placement: with --memory libc the kernel is queried for the segments 
     GroupMemory group(source, GroupId{1});
     void* const base = group.segments().allocate_segment(8 * page_bytes, SegmentKind::platform);
     for (std::size_t i = 0; i < 3; ++i) static_cast<char*>(base)[i * page_bytes] = 1;
-    const GroupMemory* const one = &group;
+    const PlacedGroup* const one = &group;
     const Placement placement = probe_placement(linux_os(), {&one, 1}, SIZE_MAX);
     if (placement.status != 0) {
         WARN("this machine does not allow move_pages; not tested");
@@ -143,8 +143,8 @@ TEST_CASE("Pages of groups: no page belongs to two groups and a shared page woul
         for (std::size_t s = 0; s < 20; ++s) groups.add_segment(g, s + 1, n0, 1);
         groups.add_mail(g, 3, n0);
     }
-    const std::vector<GroupMemory*> all = groups.all();
-    std::vector<const GroupMemory*> readable(all.begin(), all.end());
+    const std::vector<PlacedGroup*> all = groups.all();
+    std::vector<const PlacedGroup*> readable(all.begin(), all.end());
     CHECK(pages_shared_between_groups(readable) == 0);
 
     // Two groups with one slot: each has 5 pages from the start of the slot. The second group has 2

@@ -102,15 +102,15 @@ TEST_CASE("SegmentTable: a copy by another thread contains every segment that st
         for (void* base : bases) table.release_segment(base);
         done = true;
     });
-    std::vector<Segment> copy;
+    std::vector<PageRange> copy;
     do {
-        table.copy_entries(copy);
+        table.copy_ranges(copy);
         REQUIRE(!copy.empty());
         REQUIRE(copy[0].base == first);
-        for (const Segment& segment : copy) REQUIRE(segment.bytes % page_bytes == 0);
+        for (const PageRange& segment : copy) REQUIRE(segment.bytes % page_bytes == 0);
     } while (!done);
     owner.join();
-    table.copy_entries(copy);
+    table.copy_ranges(copy);
     CHECK(copy.size() == 1);
 }
 

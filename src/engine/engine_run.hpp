@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three engines behind one signature. Each engine executes the events, calls on_end(), and
-// fills in its part of the result. Simulation does the work that is common to all engines.
+// The parameter of the three engines: run_sequential(), run_conservative() and run_timewarp(). Each
+// engine executes the events, calls on_end(), and fills in its part of the result. Simulation does
+// the work that is common to all engines.
 #pragma once
 
 #include <atomic>
@@ -46,12 +47,6 @@ struct EngineRun {
     // an engine has stopped: the run that another engine is to continue; null: the run is over.
     std::unique_ptr<PausedRun> paused{};
 };
-
-void run_sequential(EngineRun& run);
-void run_conservative(EngineRun& run);
-void run_timewarp(EngineRun& run);
-// Runs one engine after the other, as a trial decides (engine_trial.hpp).
-void run_automatic(EngineRun& run);
 
 // The name of the phase for LiveProgress::Unstoppable.
 inline constexpr const char* in_on_end =

@@ -9,7 +9,7 @@ namespace nw {
 // numa: segments from the fixed region, placed by first touch. libc: segments from glibc's malloc,
 // without placement (the baseline of "NUMA Time Warp", PADS 2015).
 enum class MemoryMode : std::uint8_t { numa, libc };
-// The placement policy (place/placement_policy.hpp).
+// The placement policy (placement_policy.hpp).
 enum class PlaceMode : std::uint8_t { local, interleave, weighted, asymsched, automatic };
 enum class HugePages : std::uint8_t { automatic, on, off };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/memory_kinds.hpp"
+#include "worker/memory_sampler.hpp"
 
 #include <algorithm>
 
@@ -14,16 +14,6 @@ constexpr std::size_t many_groups = 10'000;
 constexpr std::chrono::milliseconds interval_of_many{1000};
 
 }  // namespace
-
-MemoryKinds& MemoryKinds::operator+=(const MemoryKinds& other) noexcept {
-    state += other.state;
-    events += other.events;
-    history += other.history;
-    snapshots += other.snapshots;
-    bottom_halves += other.bottom_halves;
-    mail_rings += other.mail_rings;
-    return *this;
-}
 
 void MemorySampler::look(Clock::time_point now, const std::vector<Group*>& groups,
                          std::uint64_t snapshot_bytes, std::uint64_t ring_bytes) noexcept {

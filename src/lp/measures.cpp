@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <numawarp/measures.hpp>
+
+#include <fmt/format.h>
+
+#include <numawarp/errors.hpp>
+
+namespace nw::detail {
+
+void refuse_value(double value) {
+    throw ModelError(fmt::format(
+        "a figure of merit received {}; allowed: a finite number within {}", value, figure_max));
+}
+
+void refuse_time(VirtualTime time, VirtualTime last) {
+    throw ModelError(fmt::format(
+        "a time average received time {} after time {}; allowed: times that do not decrease", time,
+        last));
+}
+
+void refuse_bounds(double low, double high) {
+    throw ModelError(
+        fmt::format("a histogram has the bounds {} and {}; allowed: a first bound that is less "
+                    "than the second, by at most {}",
+                    low, high, figure_max));
+}
+
+}  // namespace nw::detail
