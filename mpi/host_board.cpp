@@ -5,8 +5,8 @@
 #include <memory>
 #include <new>
 
-#include "base/check.hpp"
 #include "mpi/mpi_check.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

@@ -7,7 +7,7 @@
 #include <array>
 #include <string>
 
-#include "base/check.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/check.hpp"
 #include "mpi/mpi_check.hpp"
 #include "mpi/waiting.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/check.hpp"
 #include "mpi/eager_limit.hpp"
 #include "mpi/mpi_check.hpp"
 #include "mpi/mpi_transport.hpp"
 #include "mpi/waiting.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes, times, counts and shares as text for people. src/base/number_text.hpp does this for
+"""Bytes, times, counts and shares as text for people. src/util/number_text.hpp does this for
 programs."""
 
 import math

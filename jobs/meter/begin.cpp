@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "base/meter_marks.hpp"
+#include "util/meter_marks.hpp"
 
 int main(int argc, char** argv) {
     if (argc < 2) return 2;

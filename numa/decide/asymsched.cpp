@@ -7,7 +7,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "base/check.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/check.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

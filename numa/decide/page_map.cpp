@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/check.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

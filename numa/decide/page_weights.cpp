@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/check.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "base/check.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

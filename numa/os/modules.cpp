@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <link.h>
 
-#include "base/checksum.hpp"
+#include "util/checksum.hpp"
 
 namespace nw {
 namespace {

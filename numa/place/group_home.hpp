@@ -17,7 +17,7 @@
 
 #include <numawarp/ids.hpp>
 
-#include "base/spin_lock.hpp"
+#include "util/spin_lock.hpp"
 
 namespace nw {
 

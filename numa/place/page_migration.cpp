@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "base/check.hpp"
 #include "numa/os/signals.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "base/check.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 

@@ -5,10 +5,10 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/numawarp")
 
 install(DIRECTORY src/include/numawarp "${NUMAWARP_HEADERS_FOLDER}/numawarp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(DIRECTORY src/ross/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/numawarp-ross")
+install(DIRECTORY src/compat/ross/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/numawarp-ross")
 install(TARGETS
-        numawarp numawarp_main numawarp_mpi numawarp_core numawarp_numa numawarp_base
-        numawarp_interpose numawarp_flags numawarp_ross
+        numawarp numawarp_main numawarp_mpi numawarp_core numawarp_memory numawarp_numa
+        numawarp_base numawarp_interpose numawarp_flags numawarp_ross
     EXPORT numawarp-targets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
     OBJECTS DESTINATION "${CMAKE_INSTALL_LIBDIR}/numawarp")
@@ -25,4 +25,4 @@ install(FILES
     DESTINATION "${package_dir}")
 # For projects that call find_package(ROSS). CMake does not search this folder by default, so that
 # no project finds the file by chance.
-install(FILES src/ross/ROSSConfig.cmake DESTINATION "${package_dir}/ROSS")
+install(FILES src/compat/ross/ROSSConfig.cmake DESTINATION "${package_dir}/ROSS")

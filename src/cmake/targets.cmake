@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two functions: numawarp_add_floor() adds the static library of a layer, and numawarp_add_model()
+# Two functions: numawarp_add_layer() adds the static library of a layer, and numawarp_add_model()
 # adds a model, which links all layers.
 
-# numawarp_add_floor(core FOLDERS src/event src/lp LINK numawarp_numa HEADER_ONLY ...) adds the
+# numawarp_add_layer(core FOLDERS src/event src/lp LINK numawarp_numa HEADER_ONLY ...) adds the
 # static library numawarp_core, from all .cpp files in the folders. HEADER_ONLY lists libraries
 # whose headers only numawarp's own sources include. $<BUILD_INTERFACE:> keeps these libraries out
 # of the installed package.
-function(numawarp_add_floor name)
+function(numawarp_add_layer name)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "FOLDERS;LINK;HEADER_ONLY")
     set(target numawarp_${name})
     set(patterns ${ARG_FOLDERS})

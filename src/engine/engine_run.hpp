@@ -7,17 +7,17 @@
 #include <atomic>
 #include <functional>
 
-#include "checkpoint/paused_run.hpp"
+#include "engine/checkpoint/paused_run.hpp"
 #include "engine/worker_threads.hpp"
 #include "lp/group.hpp"
+#include "memory/region/memory_source.hpp"
 #include "net/rank_group.hpp"
-#include "numa/region/memory_source.hpp"
-#include "output/csv_tables.hpp"
-#include "output/output_writer.hpp"
 #include "plan/run_plan.hpp"
-#include "stats/live_progress.hpp"
-#include "stats/run_result.hpp"
-#include "stats/worker_tally.hpp"
+#include "results/output/csv_tables.hpp"
+#include "results/output/output_writer.hpp"
+#include "results/statistics/live_progress.hpp"
+#include "results/statistics/run_result.hpp"
+#include "results/statistics/worker_tally.hpp"
 
 namespace nw {
 

@@ -14,10 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "base/counters.hpp"
-#include "base/handoff.hpp"
-#include "base/meter_marks.hpp"
-#include "base/prefetch.hpp"
+#include "api/event_sink.hpp"
 #include "engine/running_call.hpp"
 #include "engine/watched_thread.hpp"
 #include "event/bottom_half.hpp"
@@ -25,9 +22,12 @@
 #include "event/pending_set.hpp"
 #include "event/short_events.hpp"
 #include "event/wire_event.hpp"
-#include "lp/event_sink.hpp"
 #include "lp/group.hpp"
 #include "plan/run_plan.hpp"
+#include "util/counters.hpp"
+#include "util/handoff.hpp"
+#include "util/meter_marks.hpp"
+#include "util/prefetch.hpp"
 
 namespace nw {
 

@@ -10,15 +10,15 @@
 #include <numawarp/context.hpp>
 #include <numawarp/logical_process.hpp>
 
-#include "lp/event_sink.hpp"
+#include "api/event_sink.hpp"
+#include "api/process_messages.hpp"
 #include "lp/lp_record.hpp"
-#include "lp/process_messages.hpp"
-#include "numa/handler/fault_guard.hpp"
-#include "numa/handler/heap_fault.hpp"
-#include "numa/handler/heap_scope.hpp"
-#include "numa/handler/runtime_state.hpp"
-#include "numa/heap/heap_guards.hpp"
-#include "numa/heap/platform_heap.hpp"
+#include "memory/handler/fault_guard.hpp"
+#include "memory/handler/heap_fault.hpp"
+#include "memory/handler/heap_scope.hpp"
+#include "memory/handler/runtime_state.hpp"
+#include "memory/heap/heap_guards.hpp"
+#include "memory/heap/platform_heap.hpp"
 
 namespace nw {
 

@@ -11,7 +11,7 @@
 #include "engine/worker_threads.hpp"
 #include "numa/os/signals.hpp"
 #include "plan/run_plan.hpp"
-#include "stats/live_progress.hpp"
+#include "results/statistics/live_progress.hpp"
 
 namespace nw {
 namespace {

@@ -9,7 +9,7 @@
 //
 // One thread checks all workers a hundred times per second. Workers publish nothing for it. The
 // watch detects whether the same call still runs, and requests a description of the call by a
-// signal (numa/handler/handler_probe.hpp).
+// signal (memory/handler/handler_probe.hpp).
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "engine/watched_thread.hpp"
-#include "numa/handler/handler_probe.hpp"
+#include "memory/handler/handler_probe.hpp"
 
 namespace nw {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "engine/handler_call.hpp"
-#include "measures/measure_sums.hpp"
+#include "results/measures/measure_sums.hpp"
 
 namespace nw {
 namespace {

@@ -13,10 +13,10 @@
 
 #include <numawarp/context.hpp>
 
+#include "engine/memory_budget.hpp"
 #include "engine/running_call.hpp"
 #include "lp/group.hpp"
-#include "numa/handler/fault_guard.hpp"
-#include "plan/memory_budget.hpp"
+#include "memory/handler/fault_guard.hpp"
 #include "plan/run_plan.hpp"
 
 namespace nw {

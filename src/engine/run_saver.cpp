@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "base/check.hpp"
-#include "base/packing.hpp"
+#include "util/check.hpp"
+#include "util/packing.hpp"
 
 namespace nw {
 namespace {

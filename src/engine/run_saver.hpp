@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/saved_group.hpp"
-#include "checkpoint/saved_run_folder.hpp"
+#include "engine/checkpoint/saved_group.hpp"
+#include "engine/checkpoint/saved_run_folder.hpp"
 #include "engine/engine_run.hpp"
 #include "engine/saved_worker.hpp"
-#include "stats/run_history.hpp"
-#include "stats/stopwatch.hpp"
+#include "results/statistics/run_history.hpp"
+#include "results/statistics/stopwatch.hpp"
 
 namespace nw {
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "base/spin_lock.hpp"
+#include "util/spin_lock.hpp"
 
 namespace nw {
 

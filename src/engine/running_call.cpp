@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "api/lp_kinds.hpp"
 #include "engine/watched_thread.hpp"
 #include "event/event_record.hpp"
 #include "lp/group.hpp"
-#include "lp/lp_kinds.hpp"
 
 namespace nw {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "event/event_key.hpp"
+#include "api/event_key.hpp"
 
 namespace nw {
 

@@ -10,7 +10,7 @@
 #include <numawarp/ids.hpp>
 #include <numawarp/time.hpp>
 
-#include "numa/handler/handler_probe.hpp"
+#include "memory/handler/handler_probe.hpp"
 
 namespace nw {
 

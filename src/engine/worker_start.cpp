@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/check.hpp"
 #include "engine/handler_call.hpp"
-#include "numa/handler/warm_up.hpp"
+#include "memory/handler/warm_up.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

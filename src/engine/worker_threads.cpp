@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "base/check.hpp"
-#include "numa/handler/thread_end.hpp"
-#include "numa/image/metered_thread.hpp"
+#include "memory/handler/thread_end.hpp"
+#include "memory/image/metered_thread.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 

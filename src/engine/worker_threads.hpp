@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
-#include "base/check.hpp"
 #include "numa/os/os.hpp"
 #include "numa/place/topology.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 
@@ -23,7 +23,7 @@ struct WorkerPlaces {
     bool pin = true;
     bool local_memory = true;  // bound workers take memory from their own nodes
     bool share_cpus = false;   // a worker that waits gives its CPU to another thread of the run
-    std::vector<std::uint32_t> sharers{};  // as in RankPlaces (plan/rank_places.hpp)
+    std::vector<std::uint32_t> sharers{};  // as in RankPlaces (app/simulation/rank_places.hpp)
     std::size_t number = 0;
     std::vector<Place> host_places{};
 };

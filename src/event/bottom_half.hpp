@@ -18,11 +18,11 @@
 #include <mutex>
 #include <span>
 
-#include "base/check.hpp"
-#include "base/handoff.hpp"
-#include "base/spin_lock.hpp"
 #include "event/ready_list.hpp"
 #include "event/slot_buffer.hpp"
+#include "util/check.hpp"
+#include "util/handoff.hpp"
+#include "util/spin_lock.hpp"
 
 namespace nw {
 
@@ -85,7 +85,7 @@ class alignas(64) BottomHalf {
         trimmed_ = true;
     }
 
-    // Thread: the owner. See base/paranoid.hpp.
+    // Thread: the owner. See util/paranoid.hpp.
     void validate() {
         pages_.validate();
         expired_.validate(pages_);

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "base/meter_marks.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw {
 

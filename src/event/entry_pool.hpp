@@ -20,8 +20,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/prefetch.hpp"
 #include "event/pending_entry.hpp"
+#include "util/prefetch.hpp"
 
 namespace nw {
 

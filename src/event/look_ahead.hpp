@@ -18,8 +18,8 @@
 
 #include <numawarp/random.hpp>
 
+#include "api/math/philox_blocks.hpp"
 #include "event/pending_set.hpp"
-#include "math/philox_blocks.hpp"
 
 namespace nw {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "base/meter_marks.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw {
 

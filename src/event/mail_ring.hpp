@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/handoff.hpp"
 #include "event/wire_event.hpp"
+#include "util/handoff.hpp"
 
 namespace nw {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "event/event_key.hpp"
+#include "api/event_key.hpp"
 
 namespace nw {
 

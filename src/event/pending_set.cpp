@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/check.hpp"
-#include "base/meter_marks.hpp"
+#include "util/check.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/meter_marks.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw {
 namespace {

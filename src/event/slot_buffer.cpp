@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "base/check.hpp"
-#include "base/meter_marks.hpp"
+#include "util/check.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One of the two buffers of a bottom half: consecutive wire events. The buffer uses the first of
-// these places that is large enough (numa/region/slot_layout.hpp):
+// these places that is large enough (memory/region/slot_layout.hpp):
 //
 //     home    the small area, 64 KiB at the start of the group's slot
 //     large   the large area, 1/16 of the slot
@@ -19,7 +19,7 @@
 #include <cstring>
 #include <span>
 
-#include "numa/region/mail_pages.hpp"
+#include "memory/region/mail_pages.hpp"
 
 namespace nw {
 

@@ -10,7 +10,7 @@
 
 #include <numawarp/time.hpp>
 
-#include "event/event_key.hpp"
+#include "api/event_key.hpp"
 
 namespace nw {
 

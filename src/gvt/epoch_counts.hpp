@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/check.hpp"
 #include "gvt/contribution.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "base/check.hpp"
-#include "base/handoff.hpp"
+#include "util/check.hpp"
+#include "util/handoff.hpp"
 
 namespace nw {
 

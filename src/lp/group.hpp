@@ -11,8 +11,8 @@
 #include "event/bottom_half.hpp"
 #include "lp/load_meter.hpp"
 #include "lp/lp_record.hpp"
-#include "numa/heap/group_memory.hpp"
-#include "numa/image/outside_pointers.hpp"
+#include "memory/heap/group_memory.hpp"
+#include "memory/image/outside_pointers.hpp"
 
 namespace nw {
 

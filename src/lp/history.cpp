@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "base/meter_marks.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw {
 

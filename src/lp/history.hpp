@@ -15,9 +15,9 @@
 #include <cstdint>
 #include <span>
 
-#include "base/prefetch.hpp"
 #include "event/event_record.hpp"
-#include "numa/heap/platform_heap.hpp"
+#include "memory/heap/platform_heap.hpp"
+#include "util/prefetch.hpp"
 
 namespace nw {
 
@@ -25,13 +25,11 @@ namespace nw {
 // event sent to another worker (as its anti-message), a row of output, figures that were evaluated
 // before the event, or the message of its failure. `bytes` bytes of content follow.
 struct SideEffect {
-    static constexpr std::size_t tables_max = 65'536;
-
     enum class Kind : std::uint8_t { remote_send, output_row, figures, failure };
     SideEffect* next;
     std::uint32_t bytes;
     Kind kind;
-    std::uint16_t table;  // of an output row
+    std::uint16_t table;  // of an output row; below detail::output_tables_max
 
     std::byte* content() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     const std::byte* content() const noexcept {

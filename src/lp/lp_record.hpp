@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/digest.hpp"
+#include "api/event_key.hpp"
 #include "event/event_header.hpp"
-#include "event/event_key.hpp"
 #include "lp/history.hpp"
-#include "numa/heap/lp_heap_class.hpp"
+#include "memory/heap/lp_heap_class.hpp"
+#include "util/digest.hpp"
 
 namespace nw {
 

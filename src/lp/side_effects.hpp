@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/meter_marks.hpp"
 #include "event/wire_event.hpp"
 #include "lp/history.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "numa/heap/lp_heap.hpp"
+#include "memory/heap/lp_heap.hpp"
 
 namespace nw {
 

@@ -10,9 +10,9 @@
 
 #include <numawarp/model.hpp>
 
-#include "base/check.hpp"
-#include "base/meter_marks.hpp"
-#include "numa/heap/lp_heap.hpp"
+#include "memory/heap/lp_heap.hpp"
+#include "util/check.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/check.hpp"
 #include "event/wire_event.hpp"
-#include "numa/heap/lp_heap.hpp"
+#include "memory/heap/lp_heap.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the invariants of an LP between two changes: its record, its history and its saved states.
-// For the paranoid preset (base/paranoid.hpp) and for tests. All functions throw InternalError
+// For the paranoid preset (util/paranoid.hpp) and for tests. All functions throw InternalError
 // if an invariant is violated.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "event/event_key.hpp"
+#include "api/event_key.hpp"
 #include "lp/state_keeping.hpp"
 
 namespace nw {

@@ -21,8 +21,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/check.hpp"
 #include "net/transport.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/check.hpp"
 #include "net/transport.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/number_text.hpp"
+#include "util/number_text.hpp"
 
 namespace nw {
 namespace {

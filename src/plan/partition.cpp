@@ -12,8 +12,8 @@
 
 #include <numawarp/model.hpp>
 
-#include "base/check.hpp"
 #include "numa/os/signals.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

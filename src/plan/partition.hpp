@@ -30,7 +30,7 @@ class Partition {
   public:
     // A larger group could not be moved, and its table of LPs would be large.
     static constexpr std::uint32_t lps_per_group_most = std::uint32_t{1} << 24;
-    // The number of slots of 2 MiB that the region has (numa/region/region.hpp).
+    // The number of slots of 2 MiB that the region has (memory/region/region.hpp).
     static constexpr std::uint32_t groups_max = std::uint32_t{1} << 24;
 
     // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, links only between existing

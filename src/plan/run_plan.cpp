@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/check.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

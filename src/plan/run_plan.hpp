@@ -8,8 +8,8 @@
 
 #include <numawarp/model.hpp>
 
-#include "lp/event_sink.hpp"
-#include "lp/lp_kinds.hpp"
+#include "api/event_sink.hpp"
+#include "api/lp_kinds.hpp"
 #include "lp/state_keeping.hpp"
 #include "plan/config.hpp"
 #include "plan/measure_times.hpp"
@@ -19,7 +19,7 @@ namespace nw {
 
 struct RunPlan {
     // Throws SetupError if there are more ranks or groups than their number types allow. Requires:
-    // setup and configuration are consistent (options/setup_rules.hpp). `saved`: the partition of
+    // setup and configuration are consistent (app/options/setup_rules.hpp). `saved`: the partition of
     // the saved run that this run continues; null: the run begins anew.
     RunPlan(const Setup& setup, const Config& config, std::uint32_t ranks, std::uint32_t workers,
             const SavedPartition* saved);

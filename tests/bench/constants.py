@@ -76,26 +76,26 @@ TWO = phold("1,024 x 16, 2 workers", "--workers 2 --events-per-lp 16 --state 16 
 MANY = phold("65,536 x 1, 2 workers", "--workers 2 --lps 65536 --state 16 --until 50")
 
 CONSTANTS = [
-    Constant("batch_events", "src/timewarp/worker_execution.cpp", [*STEPPED, ONE, TWO]),
-    Constant("lps_per_turn", "src/worker/committer.cpp",
+    Constant("batch_events", "src/engine/timewarp/worker/worker_execution.cpp", [*STEPPED, ONE, TWO]),
+    Constant("lps_per_turn", "src/engine/timewarp/parts/committer.cpp",
              [stepped("65,536 x 1", "lps=65536 events=1", 20), STEPPED[1], MANY]),
     Constant("judged_events", "src/gvt/window_control.cpp", STEPPED),
     Constant("undo_bytes_max", "src/lp/state_keeping.cpp", factors=[1, 1/16, 4, 16], cases=[
         phold(f"{bytes} B of state, {workers} worker{'s' * (workers > 1)}",
               f"--workers {workers} --events-per-lp 4 --state {bytes} --remote 0.5 --until 200")
         for bytes in (64, 256, 1024) for workers in (1, 2)]),
-    Constant("rows_worth_writing", "src/output/output_writer.cpp", factors=[1, 1/16, 16, 0.25, 4], cases=[
+    Constant("rows_worth_writing", "src/results/output/output_writer.cpp", factors=[1, 1/16, 16, 0.25, 4], cases=[
         Case(f"{rows:,} rows a GVT round", ["constants_bench", "rows", f"a_round={rows}"],
              exact=["instructions"], start=["valgrind"]) for rows in (16, 1024)] + [
         Case(f"{rows:,} rows a GVT round, by the clock", ["constants_bench", "rows", f"a_round={rows}"],
              time=["row_ns"]) for rows in (16, 1024)]),
-    Constant("free_resident_max", "numa/heap/large_blocks.cpp", cases=[
+    Constant("free_resident_max", "src/memory/heap/large_blocks.cpp", cases=[
         Case(f"buffer of {kib} KiB", ["constants_bench", "scratch", f"bytes={kib << 10}"],
              exact=["faults_a_use"], time=["use_ns"]) for kib in (128, 768, 3072)]),
-    Constant("slack_min", "numa/region/segments.cpp", cases=[
+    Constant("slack_min", "src/memory/region/segments.cpp", cases=[
         Case(f"group of {mib} MiB", ["constants_bench", "growth", f"bytes={mib << 20}"],
              exact=["calls", "opened_at_first", "opened_by_used"]) for mib in (1, 64)]),
-    Constant("slack_max", "numa/region/segments.cpp", cases=[
+    Constant("slack_max", "src/memory/region/segments.cpp", cases=[
         Case(f"group of {mib} MiB", ["constants_bench", "growth", f"bytes={mib << 20}"],
              exact=["calls", "opened_by_used"]) for mib in (512, 4096)]),
     Constant("calm_eras_wanted", "src/event/slot_buffer.cpp", [

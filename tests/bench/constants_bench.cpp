@@ -31,19 +31,19 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/spin_lock.hpp"
 #include "event/bottom_half.hpp"
 #include "lp/group.hpp"
+#include "memory/heap/group_memory.hpp"
+#include "memory/heap/lp_heap.hpp"
+#include "memory/region/memory_source.hpp"
+#include "memory/region/segments.hpp"
 #include "models/phold/phold.hpp"
-#include "numa/heap/group_memory.hpp"
-#include "numa/heap/lp_heap.hpp"
-#include "numa/region/memory_source.hpp"
-#include "numa/region/segments.hpp"
-#include "output/output_writer.hpp"
+#include "results/output/output_writer.hpp"
 #include "tests/engine/crowded_machine.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/new_lp_heap.hpp"
 #include "tests/support/set_options.hpp"
+#include "util/spin_lock.hpp"
 
 namespace nw::bench {
 namespace {

@@ -16,17 +16,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/timewarp/rank/rank.hpp"
+#include "engine/timewarp/worker/worker.hpp"
 #include "lp/group.hpp"
+#include "memory/region/memory_source.hpp"
 #include "models/phold/phold.hpp"
 #include "net/transport.hpp"
 #include "numa/os/os.hpp"
-#include "numa/region/memory_source.hpp"
-#include "output/output_writer.hpp"
 #include "plan/run_plan.hpp"
-#include "rank/rank.hpp"
-#include "stats/live_progress.hpp"
+#include "results/output/output_writer.hpp"
+#include "results/statistics/live_progress.hpp"
 #include "tests/support/set_options.hpp"
-#include "timewarp/worker.hpp"
 
 namespace nw::bench {
 namespace {

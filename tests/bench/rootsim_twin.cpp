@@ -7,7 +7,7 @@
 
 #include <numawarp/model.hpp>
 
-#include "rootsim/stream.hpp"
+#include "compat/rootsim/stream.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "run/simulation.hpp"
+#include "app/simulation/simulation.hpp"
 #include "tests/bench/large_states.hpp"
 
 namespace nw::bench {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks numa/interpose/libc_functions.txt. Every function that libc and libm export is in exactly
+"""Checks src/memory/interpose/libc_functions.txt. Every function that libc and libm export is in exactly
 one class. The interposer defines every function whose class needs code, and no other function.
 docs/reference/libc.md is the page that this program generates from the list.
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-LIST = "numa/interpose/libc_functions.txt"
+LIST = "src/memory/interpose/libc_functions.txt"
 DOCUMENT = "docs/reference/libc.md"
 NEEDS_CODE = {"platform", "worker", "refused"}
 # Classes of which the interposer may define some functions.
@@ -27,7 +27,7 @@ CLASSES = {"pure", "libm", "libc", "internal"} | NEEDS_CODE | MAY_HAVE_CODE
 HEAD = """\
 # Functions of libc in handlers
 
-This page is made from `numa/interpose/libc_functions.txt`. Every function that glibc's `libc.so.6` and
+This page is made from `src/memory/interpose/libc_functions.txt`. Every function that glibc's `libc.so.6` and
 `libm.so.6` export is in one class. A star matches any letters. If a name with a star and a name without one
 both match a function, the name without a star decides. `__X_chk` and `__isoc99_X`, which headers use, are in the class of `X`.
 [Libraries in handlers](../how-to/libraries.md) explains the classes.

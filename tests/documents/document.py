@@ -2,8 +2,8 @@
 """The parts of a Markdown document, as far as tests check them.
 
 The documents follow a rule: an indented block, or a fence of `sh`, contains shell lines to type;
-every other separate block is in a fence that names its language (`text` for output, layouts and
-formulas)."""
+every other separate block is in a fence that names its language (`mermaid` for charts, `text` for
+output, layouts and formulas)."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from functools import cached_property
 
 from programs import CHECKOUT
 
-LANGUAGES = {"sh", "text", "cpp", "cmake", "toml", "python", "r", "json"}
+LANGUAGES = {"sh", "text", "cpp", "cmake", "toml", "python", "r", "json", "mermaid"}
 
 
 def program(path):

@@ -78,16 +78,16 @@ options = set(OPTION.findall("\n".join(helps)))
 
 spoken = set(re.findall(r"\w+", "\n".join(helps)
                         + said_by(programs.bin / "phold", "--until", 20, "--verbose")))
-spoken |= words_in("src/results/trace_file.cpp")
+spoken |= words_in("src/app/report/trace_file.cpp")
 programs.statistics_of("phold", "--until", 20, "--workers", 2)
 statistics = names_in(json.loads((programs.work / "stats.json").read_text()))
 for_users = statistics | words_in("src/include")
 # Pages about other simulators also contain the names of these simulators.
-of_others = words_in("src/ross/include", "src/rootsim/include", "src/rootsim/classic_include",
-                     "tests/documents/coming_from", "src/ross/program.cpp")
+of_others = words_in("src/compat/ross/include", "src/compat/rootsim/include", "src/compat/rootsim/classic_include",
+                     "tests/documents/coming_from", "src/compat/ross/program.cpp")
 sources = words_in("src", "numa", "models", "mpi", "jobs", "tests")
 # The functions of libc.
-libc = words_in("numa/interpose/libc_functions.txt")
+libc = words_in("src/memory/interpose/libc_functions.txt")
 sources |= {file.stem for folder in ("src", "numa", "mpi") for file in (CHECKOUT / folder).rglob("*.*pp")}
 sources |= set(re.findall(r"\w+", said_by("ctest", "--test-dir", programs.bin.parent, "--show-only")))
 met = set()

@@ -9,8 +9,8 @@
 
 #include <numawarp/model.hpp>
 
-#include "base/check.hpp"
-#include "run/simulation.hpp"
+#include "app/simulation/simulation.hpp"
+#include "util/check.hpp"
 
 namespace nw::test {
 

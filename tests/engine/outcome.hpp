@@ -8,7 +8,7 @@
 
 #include <numawarp/model.hpp>
 
-#include "run/simulation.hpp"
+#include "app/simulation/simulation.hpp"
 #include "tests/engine/random_model.hpp"
 #include "tests/support/temporary_folder.hpp"
 

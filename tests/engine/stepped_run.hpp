@@ -4,10 +4,10 @@
 // the run depends on the machine's clock or load, so that a failure can be repeated step by step.
 // Every 509 steps, all workers are checked (Worker::validate), with every preset.
 //
-// With delays, a turn may be interrupted at any handoff (base/handoff.hpp) by turns of other
+// With delays, a turn may be interrupted at any handoff (util/handoff.hpp) by turns of other
 // workers.
 //
-// src/timewarp/timewarp.cpp uses threads and barriers. Here, the same is done in sequence: set up
+// src/engine/timewarp/timewarp.cpp uses threads and barriers. Here, the same is done in sequence: set up
 // all workers, start all, run turns until all have finished, finalize.
 #pragma once
 
@@ -22,23 +22,23 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/saved_group.hpp"
-#include "checkpoint/saved_run.hpp"
+#include "engine/checkpoint/saved_group.hpp"
+#include "engine/checkpoint/saved_run.hpp"
+#include "engine/timewarp/rank/rank.hpp"
+#include "engine/timewarp/worker/worker.hpp"
 #include "event/wire_event.hpp"
-#include "file/section_file.hpp"
 #include "lp/group.hpp"
+#include "memory/region/memory_source.hpp"
 #include "net/transport.hpp"
-#include "numa/region/memory_source.hpp"
-#include "output/output_writer.hpp"
 #include "plan/run_plan.hpp"
-#include "rank/rank.hpp"
-#include "stats/live_progress.hpp"
-#include "stats/run_result.hpp"
+#include "results/output/output_writer.hpp"
+#include "results/statistics/live_progress.hpp"
+#include "results/statistics/run_result.hpp"
 #include "tests/engine/outcome.hpp"
 #include "tests/support/delays.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/in_process_network.hpp"
-#include "timewarp/worker.hpp"
+#include "util/file/section_file.hpp"
 
 namespace nw::test {
 

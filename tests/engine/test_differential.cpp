@@ -9,7 +9,7 @@
 // the number of cases of the nightly run.
 #include <vector>
 
-#include "math/philox_blocks.hpp"
+#include "api/math/philox_blocks.hpp"
 #include "tests/engine/outcome.hpp"
 #include "tests/engine/random_config.hpp"
 #include "tests/support/catch.hpp"

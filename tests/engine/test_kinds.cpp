@@ -14,8 +14,8 @@
 #include <numawarp/model.hpp>
 #include <numawarp/process.hpp>
 
-#include "lp/lp_kinds.hpp"
-#include "measures/measure_sums.hpp"
+#include "api/lp_kinds.hpp"
+#include "results/measures/measure_sums.hpp"
 #include "tests/engine/engines.hpp"
 #include "tests/support/catch.hpp"
 

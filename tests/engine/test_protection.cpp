@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "numa/region/shared_arena.hpp"
+#include "memory/region/shared_arena.hpp"
 #include "tests/engine/engines.hpp"
 #include "tests/engine/gap_model.hpp"
 #include "tests/support/catch.hpp"

@@ -25,8 +25,8 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/saved_run.hpp"
-#include "checkpoint/saved_run_folder.hpp"
+#include "engine/checkpoint/saved_run.hpp"
+#include "engine/checkpoint/saved_run_folder.hpp"
 #include "tests/engine/engines.hpp"
 #include "tests/engine/gap_model.hpp"
 #include "tests/engine/outcome.hpp"

@@ -14,16 +14,16 @@
 #include <string>
 #include <vector>
 
-#include "base/check.hpp"
+#include "engine/inorder/window_rank.hpp"
+#include "engine/inorder/window_worker.hpp"
 #include "event/wire_event.hpp"
-#include "inorder/window_rank.hpp"
-#include "inorder/window_worker.hpp"
-#include "measures/measure_sums.hpp"
+#include "memory/region/memory_source.hpp"
 #include "net/single_rank.hpp"
-#include "numa/region/memory_source.hpp"
+#include "results/measures/measure_sums.hpp"
 #include "tests/engine/stepped_comparison.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
+#include "util/check.hpp"
 
 namespace nw::test {
 namespace {

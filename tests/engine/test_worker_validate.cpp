@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "base/check.hpp"
 #include "tests/engine/random_model.hpp"
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/private_member.hpp"
+#include "util/check.hpp"
 
 namespace nw::test {
 

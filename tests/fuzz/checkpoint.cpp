@@ -8,12 +8,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/checksum.hpp"
-#include "checkpoint/saved_modules.hpp"
-#include "checkpoint/saved_run_folder.hpp"
+#include "engine/checkpoint/saved_modules.hpp"
+#include "engine/checkpoint/saved_run_folder.hpp"
 #include "plan/partition.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "util/checksum.hpp"
 
 namespace {
 

@@ -3,11 +3,11 @@
 // agree with each other and with the model.
 #include <nlohmann/json.hpp>
 
-#include "options/command_line.hpp"
-#include "options/idle_options.hpp"
-#include "options/setup_rules.hpp"
+#include "app/options/command_line.hpp"
+#include "app/options/idle_options.hpp"
+#include "app/options/setup_rules.hpp"
 #include "tests/fuzz/fuzz.hpp"
-#include "tests/unit/main/toy_model.hpp"
+#include "tests/unit/app/toy_model.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     std::vector<std::string> words(1);

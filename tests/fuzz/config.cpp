@@ -2,9 +2,9 @@
 // --config FILE: a TOML file with options.
 #include <set>
 
-#include "options/config_file.hpp"
+#include "app/options/config_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
-#include "tests/unit/main/toy_model.hpp"
+#include "tests/unit/app/toy_model.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const nw::test::MemoryFile file;

@@ -19,7 +19,7 @@
 
 #include <numawarp/model.hpp>
 
-#include "base/check.hpp"
+#include "util/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

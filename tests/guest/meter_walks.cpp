@@ -21,7 +21,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
-#include "base/meter_marks.hpp"
+#include "util/meter_marks.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Handlers call every function of libc that the list allows (numa/interpose/libc_functions.txt).
+"""Handlers call every function of libc that the list allows (src/memory/interpose/libc_functions.txt).
 The digest is the same for any number of workers, with rollbacks. Every function of the list that
 needs code is called or refused."""
 

@@ -21,8 +21,8 @@
 
 #include <fmt/format.h>
 
+#include "app/simulation/simulation.hpp"
 #include "mpi/session.hpp"
-#include "run/simulation.hpp"
 #include "tests/engine/outcome.hpp"
 #include "tests/engine/random_config.hpp"
 #include "tests/support/delays.hpp"

@@ -89,7 +89,7 @@ def errors_by_line(compiler, language, lines, *options, header=INCLUDED):
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
     limit = "-ferror-limit=0" if "clang" in version else "-fmax-errors=0"
     done = subprocess.run(
-        [compiler, "-fsyntax-only", *options, limit, f"-I{root}/src/ross/include",
+        [compiler, "-fsyntax-only", *options, limit, f"-I{root}/src/compat/ross/include",
          *(f"-I{folder}" for folder in mpi.split(";") if folder), f"-x{language}", "-"],
         input=header + "\n" + "\n".join(lines), capture_output=True, text=True)
     errors = [set() for _ in lines]

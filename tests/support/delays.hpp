@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delays at handoffs (base/handoff.hpp), drawn from a seed. Real threads are delayed for some time,
+// Delays at handoffs (util/handoff.hpp), drawn from a seed. Real threads are delayed for some time,
 // stepped workers for some steps, so that every order of steps can be replayed.
 #pragma once
 
@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/handoff.hpp"
 #include "tests/support/random_cases.hpp"
+#include "util/handoff.hpp"
 
 namespace nw::test {
 

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "base/paranoid.hpp"
+#include "util/paranoid.hpp"
 
 namespace nw::test {
 

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <mutex>
 
-#include "base/check.hpp"
-#include "numa/handler/heap_scope.hpp"
+#include "memory/handler/heap_scope.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 

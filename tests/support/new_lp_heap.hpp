@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "numa/heap/group_memory.hpp"
+#include "memory/heap/group_memory.hpp"
 
 namespace nw::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "options/command_line.hpp"
+#include "app/options/command_line.hpp"
 
 namespace nw::test {
 

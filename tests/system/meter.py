@@ -72,7 +72,7 @@ for code, wanted in (0, 125), (3, 3):
 # --- names that C++ code contains, too
 # -----------------------------------------------------------------
 
-marks = (CHECKOUT / "src/base/meter_marks.hpp").read_text()
+marks = (CHECKOUT / "src/util/meter_marks.hpp").read_text()
 for array, names in ("meter_phase_names", PHASES), ("meter_kind_names", KINDS):
     said = re.findall('"(.*?)"', re.search(array + r"\[\] = {(.*?)}", marks, re.DOTALL)[1])
     programs.expect(said == names, f"{array}: {said}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The progress line: it fits its terminal and is erased at the end. Log files get a line at
-intervals, from one rank. (unit/main/test_progress.cpp tests the predicted time.)"""
+intervals, from one rank. (unit/app/test_progress.cpp tests the predicted time.)"""
 
 import fcntl
 import os

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/meter_marks.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw::meter {
 

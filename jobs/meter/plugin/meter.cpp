@@ -28,10 +28,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/meter_marks.hpp"
 #include "caches.hpp"
 #include "kind_map.hpp"
 #include "qemu_api.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw::meter {
 namespace {

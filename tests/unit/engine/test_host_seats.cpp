@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "engine/timewarp/host_seats.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "timewarp/host_seats.hpp"
 
 using namespace nw;
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of --memory-cap on a fake machine, where the test sets the resident memory.
-#include "plan/memory_budget.hpp"
+#include "engine/memory_budget.hpp"
 
 #include <chrono>
 #include <string>
 
-#include "base/check.hpp"
-#include "numa/region/memory_source.hpp"
+#include "memory/region/memory_source.hpp"
 #include "plan/run_plan.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 namespace {

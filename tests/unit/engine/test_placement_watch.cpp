@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "engine/timewarp/placement_watch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/numa/fake_groups.hpp"
-#include "timewarp/placement_watch.hpp"
 
 using namespace nw;
 

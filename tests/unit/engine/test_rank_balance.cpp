@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // When groups should move to another rank, and which groups, without an engine: loads are the
 // input, and moves are the output.
-#include "rank/rank_balance.hpp"
+#include "engine/timewarp/rank/rank_balance.hpp"
 
 #include <chrono>
 #include <map>

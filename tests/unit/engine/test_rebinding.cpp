@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of groups that change their worker, without an engine: loads are the input, and moves
 // are the output.
-#include "rank/rebinding.hpp"
+#include "engine/timewarp/rank/rebinding.hpp"
 
 #include <algorithm>
 #include <map>

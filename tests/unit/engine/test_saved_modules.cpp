@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/saved_modules.hpp"
+#include "engine/checkpoint/saved_modules.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace nw;

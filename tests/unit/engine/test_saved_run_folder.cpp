@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folder of --checkpoint at every stage of a save. Reading returns the last complete saved run,
 // as it was written, or fails with a message of one line.
-#include "checkpoint/saved_run_folder.hpp"
+#include "engine/checkpoint/saved_run_folder.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/check.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/engine/damaged_files.hpp"
+#include "util/check.hpp"
 
 namespace nw::test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overlap of windows with their reductions. The test passes the times.
-#include "inorder/window_overlap.hpp"
+#include "engine/inorder/window_overlap.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "event/wire_event.hpp"
-#include "numa/heap/group_memory.hpp"
+#include "memory/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_cases.hpp"
-#include "tests/unit/numa/resident_pages.hpp"
-#include "tests/unit/numa/small_slots.hpp"
+#include "tests/unit/memory/resident_pages.hpp"
+#include "tests/unit/memory/small_slots.hpp"
 
 using namespace nw;
 using test::resident_pages;

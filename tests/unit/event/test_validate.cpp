@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/check.hpp"
 #include "event/bottom_half.hpp"
 #include "event/pending_set.hpp"
-#include "numa/heap/group_memory.hpp"
+#include "memory/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/private_member.hpp"
+#include "util/check.hpp"
 
 namespace nw::test {
 

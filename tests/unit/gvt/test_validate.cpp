@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // EpochCounts::validate() finds counts that are impossible.
-#include "base/check.hpp"
 #include "gvt/epoch_counts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/private_member.hpp"
+#include "util/check.hpp"
 
 namespace nw::test {
 

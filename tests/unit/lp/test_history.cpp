@@ -5,7 +5,7 @@
 
 #include <deque>
 
-#include "numa/heap/group_memory.hpp"
+#include "memory/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/random_cases.hpp"

@@ -14,13 +14,13 @@
 
 #include <numawarp/model.hpp>
 
-#include "base/check.hpp"
-#include "numa/handler/heap_scope.hpp"
-#include "numa/heap/group_memory.hpp"
-#include "numa/heap/lp_heap.hpp"
+#include "memory/handler/heap_scope.hpp"
+#include "memory/heap/group_memory.hpp"
+#include "memory/heap/lp_heap.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/random_cases.hpp"
+#include "util/check.hpp"
 
 namespace nw::test {
 namespace {

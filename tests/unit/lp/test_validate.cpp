@@ -13,11 +13,11 @@
 
 #include <numawarp/model.hpp>
 
-#include "base/check.hpp"
 #include "event/wire_event.hpp"
-#include "numa/heap/group_memory.hpp"
+#include "memory/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
+#include "util/check.hpp"
 
 using namespace nw;
 

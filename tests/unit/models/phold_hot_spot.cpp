@@ -8,8 +8,8 @@
 
 #include <numawarp/model.hpp>
 
+#include "app/simulation/simulation.hpp"
 #include "models/phold/phold.hpp"
-#include "run/simulation.hpp"
 #include "tests/support/catch.hpp"
 
 using phold::HotSpot;

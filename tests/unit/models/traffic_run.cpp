@@ -13,10 +13,10 @@
 
 #include <numawarp/model.hpp>
 
+#include "app/simulation/simulation.hpp"
 #include "models/traffic/committed_rows.hpp"
 #include "models/traffic/map_picture.hpp"
 #include "models/traffic/traffic_model.hpp"
-#include "run/simulation.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/set_options.hpp"
 

@@ -11,11 +11,11 @@
 #include <set>
 #include <vector>
 
-#include "base/check.hpp"
 #include "net/counted_reduction.hpp"
 #include "net/rank_group.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_cases.hpp"
+#include "util/check.hpp"
 
 namespace nw::test {
 namespace {

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "base/check.hpp"
-#include "numa/heap/group_memory.hpp"
+#include "memory/heap/group_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
+#include "util/check.hpp"
 
 namespace nw::test {
 

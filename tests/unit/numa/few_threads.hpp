@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <fstream>
 
-#include "base/check.hpp"
 #include "numa/os/os.hpp"
+#include "util/check.hpp"
 
 namespace nw::test {
 

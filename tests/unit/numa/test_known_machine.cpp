@@ -8,13 +8,13 @@
 
 #include <numawarp/model.hpp>
 
-#include "base/check.hpp"
 #include "numa/measure/known_machine.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/fake_os.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/numa/few_threads.hpp"
+#include "util/check.hpp"
 
 using namespace nw;
 using nw::test::TemporaryFolder;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "numa/heap/group_memory.hpp"
+#include "memory/heap/group_memory.hpp"
 #include "numa/place/migration_share.hpp"
 #include "numa/place/placement_probe.hpp"
 #include "tests/support/catch.hpp"

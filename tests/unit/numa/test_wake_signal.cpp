@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread that sleeps on a wake signal is woken, also by another process.
-// tests/unit/gvt/test_sleepers.cpp tests threads of one process.
+// tests/unit/engine/test_sleepers.cpp tests threads of one process.
 #include "numa/os/wake_signal.hpp"
 
 #include <sys/mman.h>

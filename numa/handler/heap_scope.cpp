@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "numa/handler/heap_scope.hpp"
-
-namespace nw {
-
-constinit thread_local LpHeap* current_heap = nullptr;
-
-}  // namespace nw

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface through which a Context calls its engine, and the rules of schedule(), which all
+// engines check alike.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <numawarp/ids.hpp>
+#include <numawarp/time.hpp>
+
+namespace nw {
+
+class Context;
+class Kinds;
+class LpKinds;
+class Random;
+struct OutputValue;
+
+// The limits of schedule(), fixed for a run.
+struct ScheduleRules {
+    std::uint32_t lps = 0;
+    std::size_t payload_bytes_max = 0;
+    VirtualTime lookahead = 0;
+    const LpKinds* kinds = nullptr;  // outlives the run
+};
+
+namespace detail {
+
+// The number of a table has 16 bits (SideEffect).
+inline constexpr std::size_t output_tables_max = 65'536;
+
+// The time of a scheduled event. The model passed one of the two values; the other is computed from
+// it and rounded.
+struct ScheduledTime {
+    VirtualTime delay;
+    VirtualTime time;
+};
+
+struct SendBuffer;
+
+class EventSink {
+  public:
+    virtual void schedule(Context& context, LpId target, ScheduledTime when, EventType type,
+                          std::span<const std::byte> payload) = 0;
+    virtual void output(Context& context, std::size_t table, std::span<const OutputValue> row) = 0;
+
+    const Kinds& kinds() const noexcept;
+    VirtualTime lookahead() const noexcept { return lookahead_; }
+
+  protected:
+    EventSink(const ScheduleRules& rules, std::uint64_t seed) noexcept
+        : kinds_(rules.kinds), lookahead_(rules.lookahead), seed_(seed), lps_(rules.lps) {}
+    ~EventSink() = default;
+
+    // Defined in api/make_context.hpp, as are the next three functions.
+    Context make_context(VirtualTime now, std::uint32_t self,
+                         std::uint64_t random_counter) noexcept;
+    // `buffer` receives the handler's short events.
+    Context make_context(VirtualTime now, std::uint32_t self, std::uint64_t random_counter,
+                         SendBuffer& buffer) noexcept;
+    // Reuses the context for another handler of the same sink. Requires: no handler uses it any
+    // more.
+    static void renew(Context& context, VirtualTime now, std::uint32_t self,
+                      std::uint64_t random_counter) noexcept;
+    // Returns the first generation of the priority of the current call of schedule().
+    static std::uint32_t first_generation(const Context& context) noexcept;
+
+  private:
+    const LpKinds* kinds_;
+    VirtualTime lookahead_;
+    std::uint64_t seed_;
+    std::uint32_t lps_;  // of the model
+};
+
+// Throws ModelError unless the event may be scheduled. The message contains the LP, both times and
+// the allowed values. The tests are inline, and the messages are made out of line.
+[[noreturn, gnu::cold]] void schedule_refused(const ScheduleRules& rules, LpId self,
+                                              VirtualTime now, LpId target, ScheduledTime when,
+                                              std::size_t payload_bytes);
+
+inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
+                           ScheduledTime when, std::size_t payload_bytes) {
+    const bool is_allowed = when.delay >= (target == self ? 0.0 : rules.lookahead) &&
+                            when.time < time_infinity && index(target) < rules.lps &&
+                            payload_bytes <= rules.payload_bytes_max;
+    if (!is_allowed) [[unlikely]]
+        schedule_refused(rules, self, now, target, when, payload_bytes);
+}
+
+// Returns the generation of an event that is scheduled for `time` by an event of generation
+// `parent` at `now`. `first` is the first generation of its priority. Throws ModelError if a
+// chain of zero delays is longer than generations can count.
+[[noreturn, gnu::cold]] void chain_too_long(VirtualTime now);
+
+inline std::uint32_t generation_after(std::uint32_t parent, VirtualTime now, VirtualTime time,
+                                      std::uint32_t first) {
+    if (time != now) [[likely]]
+        return first;
+    if (parent == UINT32_MAX) [[unlikely]]
+        chain_too_long(now);
+    return std::max(first, parent + 1);
+}
+
+inline constexpr std::size_t smallest_page = 4096;
+
+[[gnu::noinline, gnu::cold]] inline void touch_pages(std::span<const std::byte> payload) noexcept {
+    for (std::size_t at = 0; at < payload.size(); at += smallest_page)
+        static_cast<void>(*const_cast<const volatile std::byte*>(&payload[at]));
+}
+
+// Reads each page of the payload. If the payload's pointer is invalid, the handler fails here,
+// before anything is allocated or counted for the event.
+[[gnu::always_inline]] inline void touch(std::span<const std::byte> payload) noexcept {
+    if (payload.empty()) return;
+    static_cast<void>(*const_cast<const volatile std::byte*>(&payload.front()));
+    static_cast<void>(*const_cast<const volatile std::byte*>(&payload.back()));
+    if (payload.size() > smallest_page) [[unlikely]]
+        touch_pages(payload);
+}
+
+// Returns the number of blocks of random numbers that a handler has drawn. Throws ModelError if a
+// history entry cannot store the number, because a rollback could not restore it.
+[[noreturn, gnu::cold]] void drawn_too_much();
+
+inline std::uint32_t blocks_drawn(std::uint64_t before, std::uint64_t after) {
+    if (after - before > UINT32_MAX) [[unlikely]]
+        drawn_too_much();
+    return static_cast<std::uint32_t>(after - before);
+}
+
+}  // namespace detail
+}  // namespace nw

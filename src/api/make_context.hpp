@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions with which an engine makes and reads a handler's Context. They are separate from
+// event_sink.hpp, so that the declaration of an engine does not need the definition of Context.
+#pragma once
+
+#include <cstdint>
+
+#include <numawarp/context.hpp>
+
+#include "api/event_sink.hpp"
+
+namespace nw::detail {
+
+// Has no room, so that each event is scheduled by a function call.
+inline SendBuffer no_buffer;
+
+inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,
+                                       std::uint64_t random_counter) noexcept {
+    return make_context(now, self, random_counter, no_buffer);
+}
+
+inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,
+                                       std::uint64_t random_counter, SendBuffer& buffer) noexcept {
+    return Context(*this, buffer, now, LpId{self}, lps_, Random(seed_, self, random_counter));
+}
+
+inline void EventSink::renew(Context& context, VirtualTime now, std::uint32_t self,
+                             std::uint64_t random_counter) noexcept {
+    context.now_ = now;
+    context.control_ = 0;
+    context.random_.restart(self, random_counter);
+    context.self_ = LpId{self};
+}
+
+inline std::uint32_t EventSink::first_generation(const Context& context) noexcept {
+    return context.first_generation_;
+}
+
+}  // namespace nw::detail

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of the engine that a layer for models of another simulator (src/compat) uses besides
+// the public headers. Programs of users do not see this header.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include <numawarp/event.hpp>
+
+namespace nw::embedding {
+
+// True if this thread runs a handler, or another function of the model that may fail.
+bool in_handler() noexcept;
+
+// While an object exists, malloc() on this thread takes memory of libc, also in a handler. Objects
+// must be destroyed in the reverse order of their construction.
+class LibcMemory {
+  public:
+    LibcMemory() noexcept;
+    ~LibcMemory();
+    LibcMemory(const LibcMemory&) = delete;
+    LibcMemory& operator=(const LibcMemory&) = delete;
+
+  private:
+    void* outer_;
+};
+
+// The payload of an event, for its handler on_event() to change. on_reverse() and on_commit() of the
+// same execution receive the changed bytes, and the digest contains them. So an equal state and an
+// equal event must give equal bytes. After a rollback, the handler receives the bytes as the last
+// execution left them: it must write every byte that it changes before it reads the byte.
+std::span<std::byte> writable_payload(const Event& event) noexcept;
+
+inline constexpr std::size_t page_bytes = 4096;
+
+// Returns a range of addresses without access: each access is a crash of the handler. Throws
+// std::bad_alloc.
+std::byte* reserve_pages(std::size_t bytes);
+// Makes whole pages of a reserved range readable and writable. Throws std::bad_alloc.
+void open_pages(std::byte* base, std::size_t bytes);
+// Requires: reserve_pages() returned `base` for the same number of bytes.
+void release_pages(std::byte* base, std::size_t bytes) noexcept;
+
+// Registers a function that writes the message for a crash at `address`, or returns false if the
+// crash has no message of its own. At most three functions. Thread: any, before the first handler.
+void describe_addresses_by(bool (*describe)(const void* address, char* line,
+                                            std::size_t bytes) noexcept);
+
+// Whether the command line of numawarp has an option `name` (without the dashes).
+enum class OptionForm { unknown, flag, with_value };
+OptionForm form_of_option(std::string_view name);
+
+}  // namespace nw::embedding

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// --check-model in the process of a run.
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "app/modelcheck/model_check.hpp"
+#include "app/modelcheck/model_check_words.hpp"
+#include "memory/handler/outside_sources.hpp"
+#include "memory/heap/heap_guards.hpp"
+#include "memory/region/region.hpp"
+#include "memory/region/shared_arena.hpp"
+#include "numa/os/os.hpp"
+#include "util/check.hpp"
+
+namespace nw {
+namespace {
+
+// Reserves the usual base addresses, so that the LPs' memory and the memory that setup() allocates
+// get other addresses.
+void take_usual_places() {
+    void* got = nullptr;
+    linux_os().reserve(reinterpret_cast<void*>(region_base), page_bytes, got);
+    linux_os().reserve(reinterpret_cast<void*>(SharedArena::base), page_bytes, got);
+}
+
+void write_all(int file, const void* from, std::size_t bytes) {
+    const char* at = static_cast<const char*>(from);
+    while (bytes > 0) {
+        const ssize_t written = ::write(file, at, bytes);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0)
+            throw MachineError(fmt::format(
+                "--check-model: the results of a run cannot be written: {}", std::strerror(errno)));
+        at += written;
+        bytes -= static_cast<std::size_t>(written);
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<ModelCheckRun> ModelCheckRun::of_environment() {
+    const char* const text = std::getenv(check_run_variable);
+    if (text == nullptr) return nullptr;
+    nlohmann::json wanted = nlohmann::json::parse(text, nullptr, false);
+    unsetenv(check_run_variable);
+    if (!wanted.is_object())
+        throw SetupError(
+            fmt::format("{}: reserved for --check-model; must not be set", check_run_variable));
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // for the case that a signal ends the waiting process
+    return std::unique_ptr<ModelCheckRun>(new ModelCheckRun(std::move(wanted)));
+}
+
+void ModelCheckRun::apply_to(Settings& settings, const Model& model,
+                             std::span<std::byte> main_variables) {
+    checked_ = std::make_unique<CheckedRun>(
+        CheckedRun::Wanted{.watches = wanted_.value("watches", false),
+                           .fill = wanted_.value("fill", -1),
+                           .events_most = wanted_.value("events", std::uint64_t{0}),
+                           .seconds_most = wanted_.value("seconds", 0.0),
+                           .main_variables = main_variables,
+                           .model = &model});
+    const Config& given = settings.config;
+    Config config;
+    config.seed = given.seed;
+    config.until = given.until;
+    config.memory = given.memory;
+    config.protect_shared = given.protect_shared;
+    config.memory_cap_bytes = given.memory_cap_bytes;
+    config.handler_timeout_seconds = given.handler_timeout_seconds;
+    config.engine =
+        wanted_.value("timewarp", false) ? EngineKind::timewarp : EngineKind::sequential;
+    config.workers = wanted_.value("workers", 1u);
+    config.pin = false;
+    if (wanted_.contains("until")) config.until = wanted_["until"].get<VirtualTime>();
+    if (wanted_.contains("rollback"))
+        config.rollback = static_cast<Rollback>(wanted_["rollback"].get<int>());
+    config.lps_per_group = wanted_.value("lps_per_group", 0u);
+    config.check_rollback = wanted_.value("rolled_back", 0.0);
+    config.check_interrupt = wanted_.value("interrupted", 0.0);
+    if (wanted_.contains("moved")) {
+        config.check_rebind = wanted_["moved"].get<double>();
+        config.rebind_seconds = 0.1;
+    }
+    config.check_heap = wanted_.value("check_heap", false);
+    config.checked = checked_.get();
+    heap_fill = wanted_.value("fill", -1);
+    clock_shift_seconds = wanted_.value("clock_shift", std::int64_t{0});
+    if (wanted_.value("elsewhere", false)) take_usual_places();
+    settings = Settings();
+    settings.config = std::move(config);
+    settings.progress = ProgressMode::off;
+    settings.quiet = true;
+}
+
+namespace {
+
+nlohmann::json names_of(const Kinds& kinds) {
+    auto names = nlohmann::json::array();
+    for (const Kind& kind : kinds.all()) {
+        auto events = nlohmann::json::array();
+        for (const EventTypeInfo& event : kind.process.events)
+            events.push_back({{"type", event.type}, {"name", event.name}});
+        names.push_back({{"name", kind.name}, {"lps", kind.count}, {"events", events}});
+    }
+    return names;
+}
+
+}  // namespace
+
+void ModelCheckRun::report(const Setup& setup, const RunResult& result) {
+    using nlohmann::json;
+    json methods = json::array({static_cast<int>(Rollback::snapshot)});
+    const Kinds kinds = Kinds::of(setup);
+    const auto all = [&](auto&& is_so) {
+        return std::ranges::all_of(kinds.all(),
+                                   [&](const Kind& kind) { return is_so(kind.process); });
+    };
+    if (all([](const ProcessFactory& lps) { return lps.state_bytes > 0; }))
+        methods.push_back(static_cast<int>(Rollback::copy));
+    if (all([](const ProcessFactory& lps) { return lps.has_reverse; }))
+        methods.push_back(static_cast<int>(Rollback::reverse));
+    json breaches = json::array();
+    for (const Breach& breach : checked_->breaches())
+        breaches.push_back({{"rule", breach.rule}, {"words", breach.words}});
+    const json found{{"methods", std::move(methods)},
+                     {"kinds", names_of(kinds)},
+                     {"are_named", kinds.are_named()},
+                     {"end_time", result.end_time},
+                     {"forced_rollbacks", result.totals[Counter::forced_rollbacks]},
+                     {"breaches", std::move(breaches)},
+                     {"sources", outside_sources_used()},
+                     {"why_not_watched", checked_->why_not_watched()}};
+    const std::string line = found.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+    const int file = wanted_.at("report").get<int>();
+    write_all(file, line.data(), line.size());
+    write_all(file, checked_->log().data(), checked_->log().size());
+}
+
+}  // namespace nw

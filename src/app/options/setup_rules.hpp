@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules for a model's Setup, for its combination with the chosen options, and for options together.
+// They are checked once, before any worker starts, and the engine relies on them. Rules that depend
+// on the number of workers or on files are checked elsewhere.
+#pragma once
+
+#include <cstdint>
+
+#include "app/options/option_table.hpp"
+
+namespace nw {
+
+// Throws SetupError.
+void check_setup(const Model& model, const Setup& setup, const Settings& settings,
+                 std::uint32_t ranks);
+
+}  // namespace nw

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The destination of this rank's committed rows: the tables, or, with several ranks, this rank's
+// own spool. The first rank merges all spools into one set of tables.
+//
+// Thread: one thread at a time, while no worker runs. Only the result of writer() is shared by the
+// workers.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "net/rank_group.hpp"
+#include "plan/run_plan.hpp"
+#include "results/output/csv_tables.hpp"
+#include "results/output/output_writer.hpp"
+#include "results/output/row_spool.hpp"
+
+namespace nw {
+
+class RunOutput {
+  public:
+    // Throws SetupError if a file cannot be made, or differs from the file that the saved run has
+    // left.
+    RunOutput(const RunPlan& plan, RankGroup& ranks);
+
+    OutputWriter& writer() noexcept { return writer_; }
+
+    // Collective. Implements SyncOutput (engine/engine_run.hpp).
+    OutputPosition sync();
+    // On a restart: removes the rows behind the position of the checkpoint from the tables.
+    void begin();
+    // Collective, at the end of the run. Ensures: all rows are in the tables, followed by the first
+    // rank's `last`, and the tables are on the disk.
+    void finish(const std::vector<OutputRow>& last);
+    // The kinds of the tables' columns. Empty if this rank has no tables, as on all ranks except
+    // the first.
+    ColumnKinds column_kinds() const;
+
+  private:
+    // Writes all rows that were handed over to the tables.
+    void collect();
+
+    RankGroup& ranks_;
+    std::optional<RowSpool> spool_;      // none: rows go directly to the tables
+    std::unique_ptr<CsvTables> tables_;  // null: on another rank, or there is no output
+    OutputWriter writer_;
+};
+
+}  // namespace nw

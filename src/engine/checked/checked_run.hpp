@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of --check-model within one of its runs. It logs each committed event with its payload,
+// so that the first event that differs between two runs can be named. It checks, around each
+// handler, the data that no handler may change. Before each handler, it fills the stack with known
+// bytes, so that runs with different bytes reveal variables that a handler reads and has not
+// written. app/modelcheck/model_check starts the runs and compares them.
+//
+// Thread: any for note_committed(). All other functions: the worker of a sequential run.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <numawarp/ids.hpp>
+#include <numawarp/time.hpp>
+
+#include "api/event_key.hpp"
+#include "engine/running_call.hpp"
+#include "memory/image/program_variables.hpp"
+
+namespace nw {
+
+struct Group;
+class LpKinds;
+struct Snapshot;
+
+// An event in the log, where its payload follows it.
+struct LoggedEvent {
+    EventKey key;
+    std::uint32_t target;
+    EventType type;
+    std::uint16_t payload_bytes;
+};
+
+// A forbidden action of a handler, in words. `rule` is a heading of docs/how-to/check-model.md.
+struct Breach {
+    std::string rule;
+    std::string words;
+};
+
+class CheckedRun {
+  public:
+    struct Wanted {
+        bool watches = false;           // check data around handlers
+        int fill = -1;                  // byte that fills the stack below a handler; negative: none
+        std::uint64_t events_most = 0;  // the run ends after this many events; 0: no limit
+        double seconds_most = 0;        // the run ends after this time; 0: no limit
+        // The variables of main(). The model's object, at `model`, is one of them.
+        std::span<std::byte> main_variables{};
+        const void* model = nullptr;
+    };
+    explicit CheckedRun(const Wanted& wanted) : wanted_(wanted) {}
+    CheckedRun(const CheckedRun&) = delete;
+    CheckedRun& operator=(const CheckedRun&) = delete;
+
+    void note_committed(const EventRecord& event);
+
+    // --- In a sequential run ---
+
+    // Called before the first LP is built, and after the last LP is built.
+    void before_building();
+    void after_building();
+    // Called before and after on_start(). For on_event(), after_call() is called when the engine
+    // has also handled the event's sends and has updated the LP's digest.
+    void before_call(const RunningCall& call, const LpKinds& kinds);
+    void after_call(const RunningCall& call, Group& group, const LpKinds& kinds);
+    // Whether the run has reached the limit of events or the limit of seconds.
+    bool is_enough(std::uint64_t executed_events) const noexcept;
+    // Called before the first LP is destroyed. Frees the snapshots.
+    void end();
+
+    // --- Afterwards ---
+
+    const std::vector<std::byte>& log() const noexcept { return log_; }
+    const std::vector<Breach>& breaches() const noexcept { return breaches_; }
+    // The reason why variables of the program could not be checked. Empty: they were checked, or
+    // the check was not requested.
+    std::string why_not_watched() const;
+
+  private:
+    struct Image {
+        Snapshot* snapshot = nullptr;  // of the LP after its last handler
+        Group* group = nullptr;
+    };
+    // Reports variables that a call, which has returned, has changed. `call` is the beginning of
+    // the message.
+    void find_changed_variables(const std::string& call);
+    void find_foreign_writes(const RunningCall& call, const LpKinds& kinds);
+    void find_kept_results(const RunningCall& call, const LpKinds& kinds);
+    bool looks_now() const noexcept { return calls_ % stride_ == 0; }
+
+    const Wanted wanted_;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    std::mutex mutex_;  // of the log
+    std::vector<std::byte> log_;
+    std::optional<ProgramVariables> variables_;
+    std::vector<Image> images_;  // by LP
+    std::vector<Breach> breaches_;
+    bool has_foreign_write_ = false;  // only the first is reported
+    bool has_kept_result_ = false;    // only the first is reported
+    std::uint64_t calls_ = 0;
+    std::uint64_t stride_ = 1;  // one in this many calls checks variables
+};
+
+}  // namespace nw

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dump of a group, in a saved run or on the way to another rank: the group's memory, its
+// pending events, and the words in its LPs' heaps that point out of these heaps.
+//
+// The dump is written between two events, when the group has no history and no mail. LpRecords,
+// heaps and pending events are in the group's memory, which has the same addresses in the process
+// that reads the dump. Two other things may have other addresses there: functions of the program,
+// and objects that the model shares with its LPs. LPs get pointers to them through the arguments of
+// their constructors. Therefore the reading process constructs the LPs first, and then overwrites
+// them with the dump. If a word in the dump still has the value that the constructor stored in the
+// writing process, it gets the value that the constructor has stored in the reading process.
+// Pointers that handlers have stored cannot be distinguished from numbers and are not changed.
+// Words that look like such pointers are counted; words that point into libraries are counted for
+// each library.
+//
+// Thread: the group's owner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "api/event_key.hpp"
+#include "engine/checkpoint/saved_run.hpp"
+#include "lp/group.hpp"
+#include "memory/image/group_image.hpp"
+#include "memory/image/outside_pointers.hpp"
+#include "results/measures/interval_sums.hpp"
+#include "util/file/section_file.hpp"
+
+namespace nw {
+
+// A worker's contribution to a saved run.
+struct SavedPart {
+    SavedProgress progress;
+    StrayPointers stray;
+    std::vector<std::uint64_t> modules_at;  // addresses of this rank's libraries
+    std::vector<SavedGroup> groups;
+    IntervalSums intervals;  // since this process began
+};
+
+// Stores in group.constructed the words with which the LPs' constructors point out of the LPs'
+// heaps. Requires: the LPs were built, and nothing has happened since.
+void note_constructed(Group& group, const AddressMap& map);
+
+// Pending events by group. The chains use EventRecord::next_sent, so that saving takes no memory
+// for each event. next_sent has no other use when the events that sent the pending events are
+// final.
+class PendingChains {
+  public:
+    explicit PendingChains(std::size_t groups) : first_(groups) {}
+
+    void add(std::uint32_t group, EventRecord& event) noexcept;
+    const EventRecord* first(std::uint32_t group) const noexcept { return first_[group]; }
+
+  private:
+    std::vector<EventRecord*> first_;  // null: none
+};
+
+// Writes the dump of the group. `pending`: the chain of all events for the group's LPs. Requires:
+// note_constructed() was called, no LP has a history, and no event is in flight to the group.
+// Throws the exceptions of write().
+StrayPointers write_group(const Group& group, const EventRecord* pending, const AddressMap& map,
+                          const std::vector<LoadedModule>& modules, const WriteBytes& write);
+
+// Replaces the LPs of `group`, which were just built, by a dump of write_group(). Returns the
+// pending events. Throws SetupError if the constructors have allocated other memory than in the
+// writing process; throws the exceptions of read().
+std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read);
+
+// Writes a worker's groups to `file`, one section for each group. `file_number`: the index of the
+// file in SavedRun::files. The engine fills in the result's progress and intervals.
+SavedPart write_groups(const std::vector<Group*>& groups, const PendingChains& pending,
+                       const AddressMap& map, const std::vector<LoadedModule>& modules,
+                       SectionWriter& file, std::uint32_t file_number);
+
+// Reads a worker's groups from a saved run. Only one file is open at a time, because a run that was
+// saved by very many workers may continue with few workers.
+class SavedGroups {
+  public:
+    explicit SavedGroups(const SavedRun& saved) : saved_(saved) {}
+
+    // Like read_group(). Throws SetupError.
+    std::vector<EventRecord*> read(Group& group);
+
+  private:
+    const SavedRun& saved_;
+    std::optional<SectionReader> file_;
+    std::uint32_t number_ = 0;  // of the open file
+};
+
+}  // namespace nw

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/inorder/in_order_executor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "api/make_context.hpp"
+#include "engine/checked/checked_run.hpp"
+#include "engine/event_flow.hpp"
+#include "engine/handler_call.hpp"
+#include "engine/lp_lifetime.hpp"
+#include "memory/handler/warm_up.hpp"
+#include "memory/image/outside_pointers.hpp"
+#include "net/exchange.hpp"
+#include "util/check.hpp"
+#include "util/meter_marks.hpp"
+
+namespace nw {
+namespace {
+
+constexpr std::size_t rows_worth_handing_over = 1024;
+
+// Beyond --memory-cap, free memory is released each time the run has grown by this fraction (1/n)
+// of the cap.
+constexpr std::uint64_t releases_per_cap = 256;
+
+}  // namespace
+
+InOrderWorld::InOrderWorld(const RunPlan& p, MemorySource& m, OutputWriter& o, Exchange* e)
+    : plan(p),
+      memory(m),
+      output(o),
+      exchange(e),
+      rank(e != nullptr ? index(e->rank()) : 0),
+      groups(p.partition.groups()),
+      ready_lists(p.workers),
+      budget(p, m, p.ranks) {}
+
+void InOrderWorld::deliver(const WireEvent& wire) {
+    const std::uint32_t g = plan.partition.position(wire.target).group;
+    groups[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
+                         ready_lists[plan.partition.first_owner(g).worker]);
+}
+
+InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
+    : EventSink(world.plan.rules, world.plan.config.seed),
+      world_(world),
+      self_{static_cast<std::uint16_t>(world.rank), static_cast<std::uint16_t>(self)},
+      intervals_(world.plan.setup.measures, world.plan.measure_times),
+      to_ranks_(world.plan.ranks),
+      ahead_(world.plan.config.seed),
+      short_(world.plan.until, world.plan.rules.lookahead, world.plan.rules.payload_bytes_max),
+      run_batch_(choose_loop()),
+      is_alone_(world.plan.is_alone()) {
+    figures_.events.resize(world.plan.kinds.slots().size());
+}
+
+// After a failure no destructor of an LP is called, because the failure may have left the states
+// broken.
+InOrderExecutor::~InOrderExecutor() = default;
+
+void InOrderExecutor::adopt_thread() {
+    warm_up();
+    stack_ = own_stack();
+    guard_.adopt_thread();
+    WatchedThread::adopt_thread();
+}
+
+// Events of this engine are never rolled back: every call is irrevocable.
+RunningHandler InOrderExecutor::running_handler() const noexcept { return call_.handler(); }
+
+// --- Before and after ----------------------------------------------------------------------------
+
+void InOrderExecutor::start(const std::function<void()>& move_mail) {
+    if (world_.plan.config.restart_from) return;
+    start_lps(
+        groups_, world_.budget, call_, [&](Group& group, LpRecord& lp) { run_on_start(group, lp); },
+        [&] {
+            send_mail();
+            move_mail();
+            fetch_mail();
+        });
+}
+
+void InOrderExecutor::run_on_start(Group& group, LpRecord& lp) {
+    call_ = {.lp = &lp, .hook_key = {.sender = lp.id}, .hook = "on_start()"};
+    Context context = make_context(0, lp.id, lp.random_counter);
+    CheckedRun* const checked = world_.plan.config.checked;
+    if (checked != nullptr) checked->before_call(call_, world_.plan.kinds);
+    call_on_start(call_, world_.plan, context, guard_);
+    if (checked != nullptr) checked->after_call(call_, group, world_.plan.kinds);
+    release_sends();
+    if (!lp.ended) ++lps_not_ended_;
+}
+
+void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures) {
+    Group& group = *world_.groups[world_.plan.partition.position(lp.id).group];
+    call_ = {.group = &group,
+             .lp = &lp,
+             .hook_key = {.time = end_time, .sender = lp.id},
+             .hook = "on_end()"};
+    Context context = make_context(end_time, lp.id, lp.random_counter);
+    call_on_end(call_, world_.plan, context, guard_, measures);
+    for (OutputRow& row : rows_) {
+        // Sorted after all rows of events, in the order of LPs.
+        row.key = {time_infinity, 0, lp.id, 0};
+        world_.output.write(row);
+    }
+    rows_.clear();
+}
+
+void InOrderExecutor::destroy_lps(const std::atomic<int>& stop_signal) {
+    nw::destroy_lps(groups_, world_.plan, call_.key().time, stop_signal, call_, guard_);
+}
+
+// --- Events --------------------------------------------------------------------------------------
+
+// The executor keeps no data longer than necessary. It can only release free memory.
+void InOrderExecutor::apply_memory_pressure(MemoryBudget::Clock::time_point now) {
+    if constexpr (paranoid) check_if_due();
+    MemoryBudget& budget = world_.budget;
+    if (budget.level(now) == MemoryBudget::Level::ample) return;
+    if (!budget.wants_release()) return;
+    if (budget.used_bytes() >= released_at_ + budget.cap_bytes() / releases_per_cap) {
+        for (Group* group : groups_) group->heap.release_free_pages();
+        if (self_.worker == 0) world_.memory.os().release_libc_memory();
+        budget.check(last_time_);
+        released_at_ = budget.used_bytes();
+    }
+}
+
+InOrderExecutor::RunBatch InOrderExecutor::choose_loop() const noexcept {
+    static constexpr auto loops = []<std::size_t... number>(std::index_sequence<number...>) {
+        return std::array{&InOrderExecutor::run_batch<Extras::of(number)>...};
+    }
+    (std::make_index_sequence<Extras::combinations>());
+    const LpKinds& kinds = world_.plan.kinds;
+    const Extras extras{.counts = kinds.counts_events(),
+                        .commits = kinds.has_commit(),
+                        .ends = kinds.has_end_condition(),
+                        .looks = world_.plan.config.checked != nullptr || intervals_.times().on()};
+    return loops[extras.number()];
+}
+
+// Separate from run_batch(), so that all event loops pass the same type to LookAhead.
+inline auto InOrderExecutor::lps_ahead() const noexcept {
+    const auto place_of = [this](std::uint32_t id) -> LookAhead::Place {
+        const Partition::Position position = world_.plan.partition.position(id);
+        Group& group = *world_.groups[position.group];
+        return {&group, &group.lps[position.index]};
+    };
+    return LpsAhead{world_.plan.kinds, place_of, [](const LpRecord&, const PendingEntry&) {}};
+}
+
+template <InOrderExecutor::Extras extras>
+std::uint64_t InOrderExecutor::run_batch(VirtualTime horizon, std::uint64_t events_max) {
+    call_.hook = "";
+    if (sigsetjmp(guard_.env(), 0) != 0) handler_failed(leave_crashed_handler(guard_));
+    return execute_batch<extras>(horizon, events_max);
+}
+
+// Separate: a function that calls sigsetjmp() keeps its variables in memory and not in registers.
+template <InOrderExecutor::Extras extras>
+[[gnu::noinline]] std::uint64_t InOrderExecutor::execute_batch(VirtualTime horizon,
+                                                               std::uint64_t events_max) {
+    const auto lps = lps_ahead();
+    Context context = make_context(0, 0, 0, short_.buffer());
+    if (is_asked()) [[unlikely]]
+        answer(upcoming_event(pending_, counters_));
+    begin_batch(extras.ends);
+    short_.record().begin();
+    std::uint64_t executed = 0;
+    while (executed < events_max && !leaves_batch([this] { return all_ended(); })) {
+        const PendingEntry* top = pending_.top();
+        if (top == nullptr || top->time >= horizon) break;
+        const LookAhead::Guess guess = ahead_.find(pending_, top, lps);
+        const LookAhead::Place place =
+            guess != LookAhead::none ? ahead_.place(guess) : lps.place_of(top->target);
+        EventRecord& event = short_.rewritten_record_of(*top);
+        pending_.pop(top);
+        if (extras.counts && --until_timed_ == 0) [[unlikely]]
+            execute_timed<extras>(place, event, guess, context);
+        else
+            execute<extras>(place, event, guess, context);
+        ++executed;
+    }
+    counters_[Counter::executed_events] += executed;
+    counters_[Counter::committed_events] += executed;
+    meter_mark<MeterMark::commits>(counters_[Counter::committed_events], 0);
+    return executed;
+}
+
+template <InOrderExecutor::Extras extras>
+[[gnu::noinline]] void InOrderExecutor::execute_timed(const LookAhead::Place& place,
+                                                      EventRecord& event, LookAhead::Guess guess,
+                                                      Context& context) {
+    until_timed_ = events_between_timed;
+    EventFigures& figures = figures_.events[world_.plan.kinds.slot(place.lp->kind, event.type)];
+    const auto start = std::chrono::steady_clock::now();
+    execute<extras>(place, event, guess, context);
+    figures.count_time(std::chrono::steady_clock::now() - start);
+}
+
+template <InOrderExecutor::Extras extras>
+[[gnu::always_inline]] inline void InOrderExecutor::execute(const LookAhead::Place& place,
+                                                            EventRecord& event,
+                                                            LookAhead::Guess guess,
+                                                            Context& context) {
+    Group& group = *place.group;
+    LpRecord& lp = *place.lp;
+    const LpKinds& kinds = world_.plan.kinds;
+    [[maybe_unused]] CheckedRun* const checked = world_.plan.config.checked;
+    call_.lp = &lp;
+    call_.event = &event;
+    short_.send_for(lp.sequence);
+    renew(context, event.time, lp.id, lp.random_counter);
+    ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
+    if constexpr (extras.looks)
+        if (checked != nullptr) checked->before_call(call_, kinds);
+    const bool ends_interval = extras.looks && intervals_.times().on() &&
+                               intervals_.is_due(group.intervals_seen_of(lp), event.time);
+    if (!call_handler_of(lp, guard_, failure_, [&] {
+            if (ends_interval) look_at_intervals(group, lp, event.time);
+            run_on_event(lp, event, context, extras.ends);
+        })) [[unlikely]]
+        handler_failed(failure_);
+    if (ends_interval) intervals_.add(intervals_.last_look());
+    lp.random_counter = context.random().counter();
+    short_.release(
+        lp.serial, pending_,
+        [this](std::uint32_t target) {
+            return is_alone_ || owns(world_.plan.partition.position(target).group);
+        },
+        [this](const EventHeader& header, const std::byte* payload) {
+            send_away(header, payload);
+        });
+    if (sent_ != nullptr) release_sends();
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    if constexpr (extras.looks)
+        if (checked != nullptr) {
+            checked->after_call(call_, group, kinds);
+            checked->note_committed(event);
+        }
+    last_time_ = event.time;
+    if constexpr (extras.counts) ++figures_.events[kinds.slot(lp.kind, event.type)].committed;
+    if constexpr (extras.commits) {
+        call_.hook = "on_commit()";
+        if (!call_guarded(guard_, nullptr, failure_, [&] { lp.process->on_commit(event.view()); }))
+            handler_failed(failure_);
+        call_.hook = "";
+    }
+    if (extras.ends && event.lets_end) {
+        lp.ended = true;
+        --lps_not_ended_;
+    }
+    if (!short_.is_record(event)) {
+        call_.hook_key = event.key();
+        call_.event = nullptr;
+        group.heap.free(&event, event.bytes());
+    }
+}
+
+void InOrderExecutor::look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now) {
+    std::uint32_t& seen = group.intervals_seen_of(lp);
+    const std::uint32_t ended = intervals_.times().ended_by(now);
+    intervals_.look(*lp.process, seen, ended);
+    seen = ended;
+}
+
+void InOrderExecutor::handler_failed(std::string_view what) {
+    throw ModelError(describe_call(call_, world_.plan.kinds).append(what));
+}
+
+// --- Sends ---------------------------------------------------------------------------------------
+
+void InOrderExecutor::schedule(Context& context, LpId target, detail::ScheduledTime when,
+                               EventType type, std::span<const std::byte> payload) {
+    detail::check_schedule(world_.plan.rules, context.self(), context.now(), target, when,
+                           payload.size());
+    schedule_event(
+        world_.plan, call_, {target, when.time, type, payload, first_generation(context)}, sent_,
+        [&](std::uint32_t g) { return owns(g) ? world_.groups[g].get() : nullptr; },
+        [&](const EventHeader& header) {
+            const PlatformScope platform;
+            send_away(header, payload.data());
+        },
+        [&] { dropped_beyond_end_ = true; });
+}
+
+void InOrderExecutor::release_sends() {
+    release_sent(sent_, pending_);
+    sent_ = nullptr;
+}
+
+// Not inlined, so that the event loops stay small.
+[[gnu::noinline]] void InOrderExecutor::send_away(const EventHeader& header,
+                                                  const std::byte* payload) {
+    sent_from_ = std::min(sent_from_, header.time);
+    outbox_.append(WireEvent{header, window_, WireKind::event, true, {}}, payload);
+}
+
+void InOrderExecutor::send_mail() {
+    const Partition& partition = world_.plan.partition;
+    for_each_wire_event(outbox_.data(), outbox_.size(), [&](const WireEvent& wire) {
+        const std::uint32_t rank =
+            partition.first_owner(partition.position(wire.target).group).rank;
+        if (rank != self_.rank) {
+            append_for_rank(rank, wire);
+        } else {
+            ++counters_[Counter::events_crossed];
+            world_.deliver(wire);
+        }
+    });
+    outbox_.clear();
+}
+
+void InOrderExecutor::append_for_rank(std::uint32_t rank, const WireEvent& wire) {
+    ++counters_[Counter::events_sent];
+    ToRank& to = to_ranks_[rank];
+    if (!to.mail.empty() && to.mail.size() + wire.bytes() > world_.exchange->batch_bytes())
+        close_batch(rank);
+    to.mail.append(wire, wire.payload());
+    ++to.events;
+}
+
+void InOrderExecutor::close_batch(std::uint32_t rank) {
+    MailBuffer& mail = to_ranks_[rank].mail;
+    ++to_ranks_[rank].in_window;
+    ++counters_[Counter::batches_sent];
+    counters_[Counter::bytes_sent] += mail.size();
+    world_.exchange->post(RankId{rank}, {mail.data(), mail.size()});
+    mail.clear();
+}
+
+void InOrderExecutor::flush_mail() {
+    send_mail();
+    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r)
+        if (!to_ranks_[r].mail.empty()) close_batch(r);
+}
+
+VirtualTime InOrderExecutor::cut(std::vector<std::uint32_t>& sent) {
+    for (std::uint32_t r = 0; r < sent.size(); ++r)
+        sent[r] = std::exchange(to_ranks_[r].in_window, 0);
+    ++window_;
+    return std::min(pending_.min_time(), std::exchange(sent_from_, time_infinity));
+}
+
+void InOrderExecutor::add_sent_to(std::vector<std::uint64_t>& sums) const {
+    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r) sums[r] += to_ranks_[r].events;
+}
+
+void InOrderExecutor::fetch_mail() {
+    drain_mail(
+        world_.ready_lists[self_.worker],
+        [&](const BottomHalf& mail) { return world_.groups[mail.group()].get(); },
+        [&](const WireEvent& wire, Group& group) {
+            NW_CHECK(wire.time >= last_time_);
+            if (!short_.push(wire, wire.payload(), pending_))
+                pending_.push(new_event(group, wire, wire.payload()).entry());
+        });
+}
+
+// --- Output --------------------------------------------------------------------------------------
+
+void InOrderExecutor::output(Context&, std::size_t table, std::span<const OutputValue> row) {
+    const std::size_t bytes = encoded_row_bytes(world_.plan.setup.outputs, table, row);
+    const PlatformScope platform;
+    ++counters_[Counter::output_rows];
+    if (!world_.output.wanted()) return;
+    OutputRow& kept = rows_.emplace_back();
+    kept.key = call_.key();
+    kept.table = static_cast<std::uint32_t>(table);
+    kept.values.resize(bytes);
+    encode_row(row, kept.values.data());
+}
+
+void InOrderExecutor::hand_over_output(VirtualTime bound) {
+    if (!world_.output.wanted()) return;
+    if (rows_.size() >= rows_worth_handing_over || bound == time_infinity) {
+        hand_over_all_output(bound);
+    } else {
+        // Rows are kept in order: the first row is the earliest that is not handed over yet.
+        world_.output.promise(self_.worker, rows_.empty() ? bound : rows_.front().key.time);
+    }
+}
+
+void InOrderExecutor::hand_over_all_output(VirtualTime bound) {
+    world_.output.hand_over(self_.worker, rows_, bound);
+}
+
+}  // namespace nw

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes events irrevocably: it keeps no history, and nothing is undone. The sequential and the
+// conservative engine share this class. Each of them adds only the rule that decides when an event
+// may be executed.
+//
+// Thread: one worker's. The main thread runs the constructor. After the workers have ended, it may
+// adopt the executor for on_end() and the destructors of LPs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "api/event_sink.hpp"
+#include "engine/memory_budget.hpp"
+#include "engine/running_call.hpp"
+#include "engine/watched_thread.hpp"
+#include "event/look_ahead.hpp"
+#include "event/mail_buffer.hpp"
+#include "event/pending_set.hpp"
+#include "event/short_events.hpp"
+#include "lp/group.hpp"
+#include "memory/handler/fault_guard.hpp"
+#include "numa/os/os.hpp"
+#include "plan/run_plan.hpp"
+#include "results/measures/interval_sums.hpp"
+#include "results/output/output_writer.hpp"
+#include "results/statistics/worker_figures.hpp"
+#include "util/counters.hpp"
+#include "util/paranoid.hpp"
+
+namespace nw {
+
+class MeasureSums;
+class AddressMap;
+class Exchange;
+class PendingChains;
+class SavedGroups;
+class SectionWriter;
+struct PausedRun;
+struct SavedPart;
+struct WireEvent;
+
+// Windows are counted modulo 2^32. The count does not begin at 0, so that it soon wraps in every
+// run.
+inline constexpr std::uint32_t first_window = 0u - 32;
+
+// The data that the executors of a rank share. `groups` is indexed by the group's number. Each
+// executor makes its own groups.
+struct InOrderWorld {
+    // `exchange` connects this rank with the others; null: there are no others.
+    InOrderWorld(const RunPlan& plan, MemorySource& memory, OutputWriter& output,
+                 Exchange* exchange);
+
+    // Puts the event into the bottom half of its target's group. Requires: the group is on this
+    // rank.
+    void deliver(const WireEvent& wire);
+
+    LpRecord& lp(std::uint32_t id) const noexcept {
+        const Partition::Position position = plan.partition.position(id);
+        return groups[position.group]->lps[position.index];
+    }
+
+    const RunPlan& plan;
+    MemorySource& memory;
+    OutputWriter& output;
+    Exchange* const exchange;
+    const std::uint32_t rank;
+    std::vector<std::unique_ptr<Group>> groups;
+    std::vector<ReadyList> ready_lists;  // by executor
+    MemoryBudget budget;
+};
+
+class alignas(64) InOrderExecutor final : private detail::EventSink, public WatchedThread {
+  public:
+    InOrderExecutor(InOrderWorld& world, std::uint32_t self);
+    ~InOrderExecutor();
+
+    // Thread: the executor's, before its other calls. leave_thread() is the last call.
+    void adopt_thread();
+    AddressRange stack() const noexcept { return stack_; }  // of the adopted thread
+    // Builds the groups that the partition assigns to this executor. On a restart, it also reads
+    // their content from the saved run.
+    void set_up();
+    // Calls on_start() of the executor's LPs, except on a restart. `move_mail` is called from time
+    // to time, to move mail between ranks.
+    void start(const std::function<void()>& move_mail);
+
+    // Executes events before `horizon`, at most `events_max`. It stops earlier if no event is left,
+    // if all of this executor's LPs have ended (with an end condition), or if the watch ends the
+    // batch. Returns the number of executed events. Throws ModelError if a handler fails.
+    std::uint64_t run(VirtualTime horizon, std::uint64_t events_max) {
+        return (this->*run_batch_)(horizon, events_max);
+    }
+
+    VirtualTime next_time() { return pending_.min_time(); }  // infinity: none
+    bool all_ended() const noexcept {
+        return world_.plan.kinds.has_end_condition() && lps_not_ended_ == 0;
+    }
+    bool dropped_beyond_end() const noexcept { return dropped_beyond_end_; }
+
+    // Call it every few thousand events. Throws MachineError if the run does not fit into
+    // --memory-cap.
+    void apply_memory_pressure(MemoryBudget::Clock::time_point now);
+
+    // Moves mail to the bottom halves of other executors' groups, and full batches to other ranks.
+    void send_mail();
+    void flush_mail();  // also sends batches that are not full
+    void fetch_mail();  // reads the mail of this executor's groups
+    // Ends a window. Requires: flush_mail() was called. Returns the minimum time of the pending
+    // events and of the events sent in the window. `sent`: the number of batches sent in the
+    // window, by rank.
+    VirtualTime cut(std::vector<std::uint32_t>& sent);
+    // Adds the number of events sent to each other rank to `sums`, by the rank's number.
+    void add_sent_to(std::vector<std::uint64_t>& sums) const;
+    void hand_over_output(VirtualTime bound);
+    void hand_over_all_output(VirtualTime bound);
+
+    // Writes the groups and their progress (in_order_executor_saving.cpp). Requires: no mail is
+    // under way, all output is handed over, and everything before `gvt` is executed.
+    SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map,
+                   VirtualTime gvt);
+    // Gives the groups and their progress to another engine. Requires: as save(). The executor
+    // executes nothing any more.
+    void leave_to(PausedRun& paused, VirtualTime gvt);
+    // Called instead of set_up() and start(): continues the run of another engine.
+    void continue_from(PausedRun& paused);
+
+    void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
+    // Calls the model's destructors. Throws ModelError.
+    void destroy_lps(const std::atomic<int>& stop_signal);
+    Counters& counters() noexcept { return counters_; }
+    const WorkerFigures& figures() const noexcept { return figures_; }
+    const IntervalSums& intervals() const noexcept { return intervals_; }
+    EventKey at() const noexcept { return call_.key(); }  // of the event executed last
+    const std::vector<Group*>& groups() const noexcept { return groups_; }
+    VirtualTime last_time() const noexcept { return last_time_; }
+
+    // Checks all data of the executor. Throws InternalError if something is wrong. Returns the
+    // approximate number of objects that it has checked.
+    std::uint64_t validate() const;
+
+  private:
+    // Extra work for each handler that only some runs need. One event loop is compiled for each
+    // combination.
+    struct Extras {
+        bool counts;   // committed events by kind and type
+        bool commits;  // on_commit()
+        bool ends;     // can_end()
+        bool looks;    // --check-model, or measures by intervals
+
+        static constexpr std::size_t combinations = 16;
+        static constexpr Extras of(std::size_t number) noexcept {
+            return {(number & 1) != 0, (number & 2) != 0, (number & 4) != 0, (number & 8) != 0};
+        }
+        constexpr std::size_t number() const noexcept {
+            return std::size_t{counts} | std::size_t{commits} << 1 | std::size_t{ends} << 2 |
+                   std::size_t{looks} << 3;
+        }
+    };
+    using RunBatch = std::uint64_t (InOrderExecutor::*)(VirtualTime horizon,
+                                                        std::uint64_t events_max);
+    RunBatch choose_loop() const noexcept;
+    auto lps_ahead() const noexcept;
+    template <Extras extras>
+    std::uint64_t run_batch(VirtualTime horizon, std::uint64_t events_max);
+    template <Extras extras>
+    std::uint64_t execute_batch(VirtualTime horizon, std::uint64_t events_max);
+    template <Extras extras>
+    void execute(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess,
+                 Context& context);
+    template <Extras extras>
+    void execute_timed(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess,
+                       Context& context);
+    void look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now);
+
+    void read_group_of(SavedGroups& saved, Group& group);
+    void go_on_with(const PendingEntry& entry);
+    Group& group_of(std::uint32_t lp) const noexcept;
+    void run_on_start(Group& group, LpRecord& lp);
+    void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
+                  std::span<const std::byte> payload) override;
+    void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
+    bool owns(std::uint32_t group) const noexcept {
+        return world_.plan.partition.first_owner(group) == self_;
+    }
+    void append_for_rank(std::uint32_t rank, const WireEvent& wire);
+    void close_batch(std::uint32_t rank);
+    void release_sends();
+    void send_away(const EventHeader& header, const std::byte* payload);
+    [[noreturn]] void handler_failed(std::string_view what);
+    RunningHandler running_handler() const noexcept override;
+    void check_if_due();  // util/paranoid.hpp
+
+    struct ToRank {
+        MailBuffer mail;
+        std::uint32_t in_window = 0;  // batches in the present window
+        std::uint64_t events = 0;
+    };
+
+    InOrderWorld& world_;
+    Partition::Owner self_;
+    PendingSet pending_;
+    FaultGuard guard_;
+    AddressRange stack_;
+    std::string failure_;  // of the handler that failed
+    Counters counters_;
+    WorkerFigures figures_;
+    IntervalSums intervals_;
+    std::vector<Group*> groups_;
+    std::vector<OutputRow> rows_;
+    MailBuffer outbox_;
+    std::vector<ToRank> to_ranks_;
+    LookAhead ahead_;
+    ShortEvents short_;
+    const RunBatch run_batch_;
+    const bool is_alone_;  // it executes all LPs of the run
+    // Events until one is timed, if events are counted.
+    std::uint32_t until_timed_ = events_between_timed;
+    std::uint32_t window_ = first_window;
+    VirtualTime sent_from_ = time_infinity;  // minimum time of the events sent in this window
+    RunningCall call_;
+    // Chain of the events that the handler has scheduled for this executor's LPs.
+    EventRecord* sent_ = nullptr;
+    std::uint64_t released_at_ = 0;  // bytes in use when free memory was last released
+
+    WalkPace walks_;
+    std::uint64_t counted_events_ = 0;  // executed events that walks_ has counted
+
+    VirtualTime last_time_ = 0;
+    std::uint64_t lps_not_ended_ = 0;
+    bool dropped_beyond_end_ = false;
+};
+
+}  // namespace nw

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker of the conservative engine. All workers of all ranks execute the same sequence of
+// windows, which follow from the model's declared lookahead L. Let T be the earliest time at which
+// anything is still to be executed. No other LP can influence an event before T + L any more.
+// (Rounding does not break this, because fl(t + d) is monotone.) Every worker executes its own
+// events up to T + L.
+//
+// There is one reduction per window, and no barrier. At its cut, a worker sends its outgoing mail
+// and contributes a lower bound of the times that it may still execute. When all workers have cut,
+// the reduction yields the next T. The cut may come before the worker has reached T + L: the rest
+// of the window is irrevocable, and is executed while the reduction is under way. T is then
+// slightly earlier than it could be, by at most the part of the window that was left.
+//
+//          T             cut      T + L
+//     ─────┼──────────────┼─────────┼─────────
+//                         T'        cut'    T' + L        T' ≥ cut: nothing before the cut is left
+//
+// When a worker learns the result, everything that was sent before the cuts has arrived
+// (window_rounds.hpp). An event that is sent after its sender's cut is caused by an event at T' or
+// later, so its time is at least T' + L.
+//
+// Compare Nicol: "The cost of conservative synchronization in parallel discrete event simulations",
+// JACM 1993.
+//
+// Thread: the worker's. A turn never blocks.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "engine/inorder/in_order_executor.hpp"
+#include "engine/inorder/window_overlap.hpp"
+#include "engine/inorder/window_rank.hpp"
+#include "engine/saved_worker.hpp"
+
+namespace nw {
+
+class WindowWorker final : public SavedWorker {
+  public:
+    using Clock = SavedWorker::Clock;
+
+    WindowWorker(WindowRank& rank, std::uint32_t self);
+
+    InOrderExecutor& executor() noexcept { return executor_; }
+    const InOrderExecutor& executor() const noexcept { return executor_; }
+
+    // Calls on_start() of the worker's LPs, unless the rank is broken.
+    void start();
+    // Takes one turn. Returns whether there was anything to do.
+    bool turn(Clock::time_point now = Clock::now());
+    // Sleeps until the result of the cut window is known. Requires: the last turn had nothing to
+    // do, and may_sleep().
+    void sleep();
+    bool may_sleep() const noexcept;
+    // The worker has the result of the last window, or the rank is broken.
+    bool finished() const noexcept { return finished_ || rank_.broken(); }
+    double asleep_seconds() const noexcept { return asleep_seconds_; }
+    // The worker has the result of the last window before a save. When this holds for all workers,
+    // everything before a horizon is executed, nothing beyond it is executed, and no message is
+    // under way.
+    bool paused() const noexcept { return paused_; }
+
+    AddressRange stack() const noexcept override { return executor_.stack(); }
+    void save_at(Clock::time_point time) noexcept override { save_due_ = time; }
+    SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) override;
+    // Whether the last window has ended for another engine, which is to continue the run.
+    bool is_leaving() const noexcept;
+    void resume() noexcept override;
+    void end_interrupted() noexcept override;
+
+  private:
+    template <class Step>
+    void attempt(Step&& step) noexcept;
+    bool learn(Clock::time_point now);
+    VirtualTime lookahead() const noexcept;
+    void begin_window(VirtualTime earliest, double overlap, Clock::time_point now);
+    bool is_cut_overdue(Clock::time_point now) const noexcept;
+    bool execute(Clock::time_point now);
+    void cut(Clock::time_point now);
+    void note_idle(Clock::time_point now);
+    void report(const WindowSums& sums, Clock::time_point now);
+    void consider_leaving(const WindowSums& sums, Clock::time_point now);
+    void begin_ending(const WindowSums& sums, Clock::time_point now);
+    void end_or_pause(const WindowSums& sums, Clock::time_point now);
+    bool is_out_of_patience(Clock::time_point now) const noexcept;
+    bool has_cut() const noexcept { return cut_ != seen_; }
+    bool is_first() const noexcept { return self_ == 0 && rank_.id() == 0; }
+
+    WindowRank& rank_;
+    const std::uint32_t self_;
+    const bool measures_;  // whether it measures how large the overlap should be
+    InOrderExecutor executor_;
+    WindowOverlap overlap_;
+
+    std::uint32_t cut_ = first_window;   // the next window to cut
+    std::uint32_t seen_ = first_window;  // the window whose result is learned next
+    Clock::time_point window_began_{};
+    Clock::time_point waiting_since_{};  // for the result of the cut window
+    bool has_warned_ = false;            // about that wait
+    VirtualTime reached_ = 0;            // everything before this time is executed
+    VirtualTime cut_at_ = 0;
+    VirtualTime horizon_ = 0;  // everything before this time may be executed
+    bool failed_ = false;      // it executes nothing any more
+    // The steps to a standstill. First every worker stops where it is. Then each worker executes up
+    // to the latest time that any worker has reached, so that all have executed the same part of
+    // the run.
+    enum class Ending : std::uint8_t { none, stopping, catching_up };
+    Ending ending_ = Ending::none;
+    // The time of the last executed event. stands_since_: when this time last advanced, or when the
+    // ending began.
+    VirtualTime stands_at_ = 0;
+    Clock::time_point stands_since_{};
+    bool finished_ = false;
+    bool leave_ = false;    // the trial has decided that another engine is to continue the run
+    bool is_idle_ = false;  // the last turn found no work
+    Clock::time_point last_turn_{};
+    Clock::duration waited_{};   // time of turns without work
+    bool is_expecting_ = false;  // the network may deliver more in the next turn
+    double asleep_seconds_ = 0;  // because there was nothing to do
+    bool paused_ = false;
+    Clock::time_point save_due_ = Clock::time_point::max();
+};
+
+}  // namespace nw

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves groups between ranks during a pause, in which all workers of all ranks have stopped. All
+// ranks share the loads of their groups and compute the same plan (engine/timewarp/rank/rank_balance.hpp). Each
+// worker packs its groups that leave, the ranks exchange the packed groups, and the new workers
+// unpack them. No message is in flight meanwhile, so only the table of owners has to be updated.
+//
+// Thread: move() is called by all workers at once; they wait for each other at barriers in it.
+#pragma once
+
+#include <barrier>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine_run.hpp"
+#include "engine/timewarp/rank/rank_balance.hpp"
+#include "engine/timewarp/worker/worker.hpp"
+#include "memory/image/outside_pointers.hpp"
+#include "numa/os/modules.hpp"
+
+namespace nw {
+
+class GroupMover {
+  public:
+    // `workers`: of this rank. `barrier`: of all these workers. `release_groups`: called before
+    // groups move; from then on no other thread may access groups, and LPs' constructors may run.
+    // `watch_groups`: ends this.
+    GroupMover(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier,
+               std::function<void()> release_groups, std::function<void()> watch_groups);
+
+    // Thread: each worker. Requires: all workers are paused(), and worker 0 holds the network. If
+    // anything fails, the rank has failed.
+    void move(std::uint32_t worker);
+
+  private:
+    void plan();
+    void take_batch();
+    std::vector<RankLoads> share_loads();
+    void compare_addresses();
+    void pack(std::uint32_t worker);
+    void remove_staying_groups();
+    void pass_on();
+    void unpack(std::uint32_t worker);
+    void note();
+    void note_price() noexcept;
+    bool may_leave(const StrayPointers& strays) const noexcept;
+    bool is_own(Partition::Owner owner) const noexcept;
+
+    EngineRun& run_;
+    Rank& rank_;
+    const Workers& workers_;
+    std::barrier<>& barrier_;
+    const std::function<void()> release_groups_;
+    const std::function<void()> watch_groups_;
+    const std::vector<LoadedModule> modules_ = loaded_modules();
+    std::optional<bool> addresses_agree_;  // program and libraries, on all ranks
+    std::uint32_t pauses_ = 0;
+    double ns_per_byte_;  // measured, or assumed at first
+    bool stays_said_ = false;
+    // State of the current pause.
+    std::uint64_t bytes_passed_ = 0;  // of the groups that arrived or left
+    double seconds_passing_ = 0;
+    std::optional<AddressMap> map_;
+    std::vector<RankMove> planned_;
+    std::size_t groups_moved_ = 0;
+    // The current batch; it is limited because its groups may be in memory twice. Written by worker
+    // 0, between two barriers.
+    std::vector<RankMove> moves_;
+    std::vector<std::optional<std::string>>
+        parcels_;  // by move; of groups that leave or arrive here
+};
+
+}  // namespace nw

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/timewarp/host_seats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace nw {
+
+// Written only by its rank. All zero: the rank has not published figures yet.
+struct alignas(64) HostSeats::Pages {
+    struct Home {
+        std::atomic<std::uint64_t> bytes;
+        std::atomic<std::uint64_t> remote_bytes;
+    };
+    std::array<Home, nodes_told> homes;
+    std::atomic<std::uint64_t> migrated_bytes;
+    std::atomic<std::uint64_t> migration_ns;
+    std::atomic<std::uint64_t> times_told;
+};
+
+HostSeats::HostSeats(RankGroup& ranks, bool wanted, const WorkerPlaces& where,
+                     std::vector<std::string>& notices) {
+    if (!wanted) return;
+    const std::vector<std::uint32_t>& sharers = where.sharers;
+    pages_begin_ = SeatTable::bytes_for(static_cast<std::uint32_t>(where.host_places.size()));
+    const std::size_t bytes = pages_begin_ + sharers.size() * sizeof(Pages);
+    const bool is_alone = sharers.size() < 2;
+    const bool makes = !is_alone && sharers.front() == index(ranks.rank());
+
+    Status status = makes ? memory_.make(bytes) : 0;
+    const std::vector<std::string> addresses =
+        ranks.share(makes && status == 0 ? memory_.address() : "");
+    if (!makes && !is_alone) status = memory_.open(addresses[sharers.front()], bytes);
+    const std::vector<std::string> statuses = ranks.share(status == 0 ? "" : std::strerror(status));
+    if (is_alone) return;
+    const auto refused = std::find_if(sharers.begin(), sharers.end(),
+                                      [&](std::uint32_t r) { return !statuses[r].empty(); });
+    number_ = where.number;
+    if (refused == sharers.end()) {
+        seats_ = {sharers, memory_.begin()};
+        return;
+    }
+    notices.push_back(
+        fmt::format("--place asymsched: same effect as local here, because ranks on the same CPUs "
+                    "cannot share memory ({})",
+                    statuses[*refused]));
+}
+
+HostSeats::Pages& HostSeats::pages_of(std::size_t number) const noexcept {
+    auto* const begin = static_cast<std::byte*>(seats_.memory) + pages_begin_;
+    return std::launder(reinterpret_cast<Pages*>(begin))[number];
+}
+
+void HostSeats::tell(const RankPages& pages) noexcept {
+    if (!is_shared()) return;
+    Pages& told = pages_of(number_);
+    for (std::size_t n = 0; n < nodes_told; ++n) {
+        const auto found = pages.homes.find(NodeId{static_cast<int>(n)});
+        const HomeMemory home = found == pages.homes.end() ? HomeMemory{} : found->second;
+        told.homes[n].bytes.store(home.bytes, std::memory_order_relaxed);
+        told.homes[n].remote_bytes.store(
+            static_cast<std::uint64_t>(static_cast<double>(home.bytes) * home.remote_share),
+            std::memory_order_relaxed);
+    }
+    told.migrated_bytes.store(pages.migrated_bytes, std::memory_order_relaxed);
+    told.migration_ns.store(pages.migration_ns, std::memory_order_relaxed);
+    told.times_told.fetch_add(1, std::memory_order_release);  // pairs with the acquire load
+}
+
+std::optional<RankPages> HostSeats::told() const {
+    RankPages sum;
+    std::map<NodeId, double> remote;
+    for (std::size_t r = 0; r < seats_.ranks.size(); ++r) {
+        const Pages& pages = pages_of(r);
+        if (pages.times_told.load(std::memory_order_acquire) == 0) return std::nullopt;
+        for (std::size_t n = 0; n < nodes_told; ++n) {
+            const std::uint64_t bytes = pages.homes[n].bytes.load(std::memory_order_relaxed);
+            if (bytes == 0) continue;
+            const NodeId node{static_cast<int>(n)};
+            sum.homes[node].bytes += bytes;
+            remote[node] +=
+                static_cast<double>(pages.homes[n].remote_bytes.load(std::memory_order_relaxed));
+        }
+        sum.migrated_bytes += pages.migrated_bytes.load(std::memory_order_relaxed);
+        sum.migration_ns += pages.migration_ns.load(std::memory_order_relaxed);
+    }
+    for (auto& [node, home] : sum.homes)
+        home.remote_share = remote[node] / static_cast<double>(home.bytes);
+    return sum;
+}
+
+}  // namespace nw

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data that ranks on the same cores of a host share during a run if one of these ranks decides for
+// all (`--place asymsched`): the table of seats, and the page figures of each rank. The data are in
+// memory that the processes share, so that no rank waits for another rank; MPI is busy with events.
+//
+// Ranks on other hosts, and ranks that a launcher has bound to other cores, have a separate table.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/timewarp/rank/worker_seats.hpp"
+#include "engine/worker_threads.hpp"
+#include "net/rank_group.hpp"
+#include "numa/os/shared_memory.hpp"
+#include "numa/place/placement_policy.hpp"
+
+namespace nw {
+
+// A rank's page figures.
+struct RankPages {
+    std::map<NodeId, HomeMemory> homes;
+    std::uint64_t migrated_bytes = 0;  // so far, by pagemigd and by workers that fetched pages
+    std::uint64_t migration_ns = 0;    // CPU time of these migrations
+};
+
+class HostSeats {
+  public:
+    HostSeats() = default;  // nothing is shared
+    // Collective if `wanted`, which has the same value on all ranks. If the ranks cannot share
+    // memory, for example between containers, adds a notice. Then no rank decides, because several
+    // ranks could choose the same CPUs.
+    HostSeats(RankGroup& ranks, bool wanted, const WorkerPlaces& where,
+              std::vector<std::string>& notices);
+
+    const SharedSeats& seats() const noexcept { return seats_; }
+    bool is_shared() const noexcept { return seats_.memory != nullptr; }
+
+    // Publishes this rank's figures, except for nodes from nodes_told on. Thread: one of each rank.
+    void tell(const RankPages& pages) noexcept;
+    // Returns the sum over the sharing ranks, or nothing if a rank has not published figures yet.
+    // Requires: is_shared().
+    std::optional<RankPages> told() const;
+
+    static constexpr std::size_t nodes_told = 64;
+
+  private:
+    struct Pages;
+
+    Pages& pages_of(std::size_t number) const noexcept;
+
+    SharedMemory memory_;
+    SharedSeats seats_;
+    std::size_t number_ = 0;       // of this rank among the sharing ranks
+    std::size_t pages_begin_ = 0;  // offset in bytes
+};
+
+}  // namespace nw

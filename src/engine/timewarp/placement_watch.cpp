@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/timewarp/placement_watch.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <ctime>
+#include <new>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/worker_threads.hpp"
+#include "util/number_text.hpp"
+
+namespace nw {
+namespace {
+
+// Pages of one sample: 2,048 take half a millisecond of one core, and the estimated share is
+// accurate to 1 or 2 percent.
+constexpr std::size_t pages_a_sample = 2048;
+
+// How soon a request is answered.
+constexpr std::chrono::milliseconds wake_up_interval{100};
+// The sampling interval without a daemon; with a daemon, it is the daemon's period.
+constexpr double sample_seconds = 1;
+constexpr double sample_seconds_least = 0.01;
+
+// How often a rank publishes its figures for the deciding rank. Short, so that these soon reflect a
+// change of seats.
+constexpr double tell_seconds = 0.25;
+
+constexpr double cache_line_bytes = 64;
+
+double process_cpu_seconds() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(where.places) > 1; }
+
+// The places of the workers that the policy decides for. With asymsched these are the workers of
+// all ranks on the same cores.
+const std::vector<Place>& decided_for(const Config& config, const WorkerPlaces& where) {
+    return config.place == PlaceMode::asymsched && !where.host_places.empty() ? where.host_places
+                                                                              : where.places;
+}
+
+// LocalPolicy if segments come from libc, because nothing places those. Also for asymsched if ranks
+// on the same cores have no common seats, because each rank would choose the best nodes.
+std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
+                                            const WorkerPlaces& where, const HostSeats& host) {
+    const bool nobody_decides =
+        config.place == PlaceMode::asymsched && where.sharers.size() > 1 && !host.is_shared();
+    if (memory.mode() == MemoryMode::libc || nobody_decides) return std::make_unique<LocalPolicy>();
+    const Region& region = *memory.region();
+    return make_policy(
+        memory.os(),
+        {.mode = config.place,
+         .machine_file = config.machine_file,
+         .proximity = config.proximity,
+         .huge_pages = memory.huge_pages(),
+         .places = decided_for(config, where),
+         .slots = {region.base(), static_cast<unsigned>(std::countr_zero(region.slot_bytes()))}});
+}
+
+PagemigdOptions daemon_to_start(const Config& config, const WorkerPlaces& where,
+                                const PlacementPolicy& policy) {
+    PagemigdOptions options = config.pagemigd;
+    if (config.memory == MemoryMode::libc ||
+        (options.automatic && !spans_nodes(where) && !policy.moves_pages()))
+        options.threads = 0;
+    return options;
+}
+
+}  // namespace
+
+PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
+                               const WorkerPlaces& where, HostSeats& host, LiveProgress& progress,
+                               const std::vector<NodeInfo>& nodes,
+                               std::vector<std::string>& notices)
+    : os_(memory.os()),
+      host_(host),
+      progress_(progress),
+      nodes_(nodes),
+      policy_(policy_for(memory, config, where, host)),
+      daemon_(os_, daemon_to_start(config, where, *policy_), *policy_),
+      pin_(where.pin),
+      watched_(pages_can_be_remote(where, nodes) || daemon_.threads() > 0),
+      period_seconds_(daemon_.threads() > 0 ? config.pagemigd.period_seconds : sample_seconds),
+      cpus_(os_.thread_cpus()),
+      places_(where.host_places.empty() ? where.places : where.host_places),
+      first_place_(host.is_shared() ? 0 : where.number * where.places.size()),
+      history_(std::max(period_seconds_, sample_seconds_least)) {
+    if (const Region* region = memory.region()) {
+        const Status status = policy_->post_for_new_pages(
+            os_, reinterpret_cast<void*>(region->base()), region->bytes());
+        if (status != 0)
+            notices.push_back(
+                fmt::format("new pages are on their workers' nodes until they are moved, because "
+                            "the kernel does not spread them ({})",
+                            std::strerror(status)));
+    }
+    if (!watched_) return;
+    try {
+        thread_ = start_thread<std::thread>("that places and moves pages", [this] { run(); });
+    } catch (const std::system_error& refused) {
+        notices.push_back(
+            fmt::format("placement is not monitored during the run: {}", refused.what()));
+    }
+}
+
+void PlacementWatch::begin(const std::vector<PlacedGroup*>& groups, WorkerSeats& seats) {
+    seats_ = &seats;
+    mail_then_ = seats.mail_bytes();
+    committed_then_ = progress_.committed_events.load(std::memory_order_relaxed);
+    cpu_seconds_then_ = process_cpu_seconds();
+    watch_groups(groups);
+    start_ = Clock::now();
+    requests_answered_ = progress_.placement_requests.load(std::memory_order_relaxed);
+    {
+        const std::lock_guard lock(mutex_);
+        begun_ = true;
+    }
+    changed_.notify_one();
+    progress_.placement_watched.store(thread_.joinable(), std::memory_order_relaxed);
+}
+
+void PlacementWatch::release_groups() {
+    daemon_.serve({});
+    const std::lock_guard lock(groups_mutex_);
+    groups_.clear();
+}
+
+void PlacementWatch::watch_groups(const std::vector<PlacedGroup*>& groups) {
+    daemon_.serve(groups);
+    const std::lock_guard lock(groups_mutex_);
+    groups_.assign(groups.begin(), groups.end());
+}
+
+void PlacementWatch::last_look() {
+    stop();
+    if (!watched_) return;
+    try {
+        last_ = look(pages_of_last_sample);
+        if (last_->status == 0) history_.add(sample_of(*last_, daemon_.figures()));
+        pages_shared_ = pages_shared_between_groups(groups_);
+    } catch (const std::bad_alloc&) {
+        // The run is done: a lack of memory for the last sample must not make it fail.
+    }
+}
+
+void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notices) {
+    const std::vector<std::string> of_daemon = daemon_.notices();
+    // A process that may not move pages may not query their nodes either. In this case the daemon
+    // was not started, and its own notice reports this.
+    const bool said = daemon_.threads() == 0 && !of_daemon.empty();
+    if (last_ && !(last_->status != 0 && said)) report.set_placement(*last_, notices);
+    report.pages_shared = pages_shared_;
+    if (seats_ == nullptr || seats_->gives_orders()) report.placed = policy_->report();
+    if (seats_ != nullptr && seats_->refusal() != 0) {
+        notices.push_back(fmt::format(
+            "workers stay on their CPUs: the kernel refuses to bind them to others ({})",
+            std::strerror(seats_->refusal())));
+        if (!report.placed.empty()) report.placed += "; refused by the kernel: workers stayed";
+    }
+    report.history = history_.samples();
+    const auto threads = static_cast<std::uint32_t>(daemon_.threads());
+    report.pagemigd = {threads, threads > 0 ? period_seconds_ : 0, daemon_.figures()};
+    notices.insert(notices.end(), of_daemon.begin(), of_daemon.end());
+}
+
+void PlacementWatch::stop() noexcept {
+    progress_.placement_watched.store(false, std::memory_order_relaxed);
+    {
+        const std::lock_guard lock(mutex_);
+        over_ = true;
+    }
+    changed_.notify_one();
+    if (thread_.joinable()) thread_.join();
+    daemon_.stop();
+}
+
+void PlacementWatch::run() {
+    const std::chrono::duration<double> nap = std::min<std::chrono::duration<double>>(
+        wake_up_interval, std::chrono::duration<double>(period_seconds_));
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return begun_ || over_; });
+    while (!over_) {
+        lock.unlock();
+        try {
+            answer_requests();
+            look_at_cpus();
+            if (history_.is_due(seconds())) sample();
+            end_period();
+        } catch (const std::bad_alloc&) {
+            // Without this sample: the memory is needed elsewhere now.
+        }
+        lock.lock();
+        changed_.wait_for(lock, nap, [this] { return over_; });
+    }
+}
+
+// Several requests that arrived together get one answer.
+void PlacementWatch::answer_requests() {
+    const std::uint32_t requests = progress_.placement_requests.load(std::memory_order_relaxed);
+    if (requests == requests_answered_) return;
+    requests_answered_ = requests;
+    if (!progress_.warn) return;
+    const std::string report = policy_->report();
+    progress_.warn(describe(look(pages_a_sample)) + (report.empty() ? "" : "; " + report));
+}
+
+void PlacementWatch::sample() {
+    // The passes are read before the probe and the moves after it: at the time of the probe at
+    // least that many passes were over, and at most that many groups had moved.
+    const MigrationFigures figures = daemon_.figures();
+    const Placement placement = look(pages_a_sample);
+    if (placement.status == 0) history_.add(sample_of(placement, figures));
+}
+
+// A control group or a user may have removed CPUs from the process, or returned some. Ranks on the
+// same cores all compute the same places, because the result does not depend on the CPUs that were
+// available in between.
+void PlacementWatch::look_at_cpus() {
+    std::vector<int> cpus = os_.thread_cpus();
+    if (cpus == cpus_) return;
+    cpus_ = std::move(cpus);
+    if (!pin_ || !seats_->gives_orders()) return;
+    const Topology topology(os_);
+    const std::vector<Place> places = topology.place_again(places_);
+    const auto first = places.begin() + static_cast<std::ptrdiff_t>(first_place_);
+    policy_->on_cpus(topology, {first, first + seats_->seats()});
+    give_seats(places);
+}
+
+void PlacementWatch::give_seats(const std::vector<Place>& places) {
+    for (std::uint32_t s = 0; s < seats_->seats(); ++s) {
+        const Place& place = places[first_place_ + s];
+        seats_->order(s, place.cpu, place.node);
+    }
+    std::set<int> cpus;
+    for (const Place& place : places) cpus.insert(place.cpu);
+    seats_->set_crowded(cpus.size() < places.size());
+    seats_->publish();
+}
+
+// Publishes this rank's page figures for the rank that decides for it.
+void PlacementWatch::tell_host() {
+    if (!host_.is_shared() || (told_at_ >= 0 && seconds() - told_at_ < tell_seconds)) return;
+    host_.tell(own_pages());
+    told_at_ = seconds();
+}
+
+// If the period is over, reports it to the policy and passes on the policy's orders.
+void PlacementWatch::end_period() {
+    tell_host();
+    const double length = policy_->period_seconds();
+    if (length == 0 || !seats_->gives_orders() || seconds() - period_begun_ < length) return;
+    if (host_.is_shared() && !host_.told()) return;
+    const PlacementOrders orders = policy_->on_period(period());
+    if (orders.seats) {
+        places_ = policy_->worker_places();
+        give_seats(places_);
+    }
+    if (orders.fetch) seats_->fetch();
+}
+
+RankPages PlacementWatch::own_pages() const {
+    const MigrationFigures figures = daemon_.figures();
+    RankPages pages{{},
+                    (figures.pages_moved + seats_->pages_fetched()) * page_bytes,
+                    figures.busy_ns + seats_->fetch_ns()};
+    if (policy_->wants_homes()) pages.homes = look(pages_a_sample).memory_by_home();
+    return pages;
+}
+
+// The figures since the previous call.
+PlacementPeriod PlacementWatch::period() {
+    PlacementPeriod period;
+    period.has_caught_up = daemon_.has_caught_up();
+    const RankPages pages = host_.is_shared() ? *host_.told() : own_pages();
+    period.homes = pages.homes;
+    period.migrated_bytes = pages.migrated_bytes;
+    period.migration_seconds = static_cast<double>(pages.migration_ns) / 1e9;
+    const std::uint64_t committed = progress_.committed_events.load(std::memory_order_relaxed);
+    const double cpu_seconds = process_cpu_seconds();
+    period.committed_events = committed - std::exchange(committed_then_, committed);
+    period.cpu_seconds = cpu_seconds - std::exchange(cpu_seconds_then_, cpu_seconds);
+    std::vector<std::vector<double>> mail = seats_->mail_bytes();
+    period.traffic = mail;
+    for (std::size_t a = 0; a < mail.size(); ++a)
+        for (std::size_t b = 0; b < mail.size(); ++b) period.traffic[a][b] -= mail_then_[a][b];
+    mail_then_ = std::move(mail);
+    const double now = seconds();
+    const std::optional<double> missed = missed_bytes();
+    if (missed && missed_then_)
+        period.missed_mb_s = (*missed - *missed_then_) / 1e6 / (now - period_begun_);
+    missed_then_ = missed;
+    period.seconds = period_begun_ = now;
+    return period;
+}
+
+// Bytes that this rank's workers have read from memory so far; nothing if a worker has no counter.
+std::optional<double> PlacementWatch::missed_bytes() const {
+    if (!policy_->wants_misses()) return std::nullopt;
+    double lines = 0;
+    for (std::uint32_t w = 0; w < seats_->workers(); ++w) {
+        CounterReading reading;
+        const int handle = seats_->miss_counter(w);
+        if (handle < 0 || os_.read_counter(handle, reading) != 0 || reading.ran_ns == 0)
+            return std::nullopt;
+        lines += static_cast<double>(reading.count) * static_cast<double>(reading.wanted_ns) /
+                 static_cast<double>(reading.ran_ns);
+    }
+    return lines * cache_line_bytes;
+}
+
+PlacementSample PlacementWatch::sample_of(const Placement& placement,
+                                          const MigrationFigures& figures) const noexcept {
+    return {seconds(), progress_.groups_moved.load(std::memory_order_relaxed), figures.pages_moved,
+            figures.passes, placement.remote_share()};
+}
+
+double PlacementWatch::seconds() const noexcept {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+Placement PlacementWatch::look(std::size_t pages) const {
+    const std::lock_guard lock(groups_mutex_);
+    return probe_placement(os_, groups_, pages);
+}
+
+std::string PlacementWatch::describe(const Placement& placement) const {
+    if (placement.status != 0)
+        return fmt::format("placement: not reported by the kernel ({})",
+                           std::strerror(placement.status));
+    std::string text = fmt::format("placement: {} local", share_text(1 - placement.remote_share()));
+    for (const PageKind kind : {PageKind::state, PageKind::platform, PageKind::mail}) {
+        const PagePlacement& pages = placement.of(kind);
+        text += fmt::format("; {} {} remote", name_of(kind), share_text(pages.remote_share()));
+        for (const NodeInfo& node : nodes_)
+            text += fmt::format(", {} on node {}", bytes_text(pages.resident_bytes(node.node)),
+                                index(node.node));
+    }
+    return text;
+}
+
+}  // namespace nw

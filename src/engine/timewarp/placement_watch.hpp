@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Monitors where the pages and workers of a run are. It starts the migration daemon. Once per
+// period it reports the run's figures to the policy and passes the policy's orders to the workers.
+// It samples the share of remote pages, answers requests of the user, and takes a last sample at
+// the end.
+//
+// A separate thread takes the samples, because the system calls would delay a worker. Without a
+// daemon, the thread is started and samples are taken only if workers are bound to CPUs and more
+// than one node has memory; otherwise all pages are local.
+//
+// If ranks of a host share their seats, the first rank's policy receives the figures of all these
+// ranks, and its orders are for the workers of all of them. The other ranks only publish their page
+// figures.
+//
+//     main thread   constructor, finish
+//     one worker    begin, when all groups exist; last_look, when no worker executes any more
+//     own thread    the rest, until last_look
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/timewarp/host_seats.hpp"
+#include "engine/timewarp/rank/worker_seats.hpp"
+#include "engine/worker_threads.hpp"
+#include "memory/region/memory_source.hpp"
+#include "numa/place/page_migration.hpp"
+#include "numa/place/placement_policy.hpp"
+#include "plan/config.hpp"
+#include "results/statistics/live_progress.hpp"
+#include "results/statistics/numa_report.hpp"
+#include "results/statistics/sample_history.hpp"
+
+namespace nw {
+
+class PlacementWatch {
+  public:
+    // Built before workers are bound to cores, so that its threads may run anywhere. Adds a notice
+    // for each resource that is not available. Throws SetupError if the machine file is wrong.
+    PlacementWatch(MemorySource& memory, const Config& config, const WorkerPlaces& where,
+                   HostSeats& host, LiveProgress& progress, const std::vector<NodeInfo>& nodes,
+                   std::vector<std::string>& notices);
+    ~PlacementWatch() { stop(); }
+    PlacementWatch(const PlacementWatch&) = delete;
+    PlacementWatch& operator=(const PlacementWatch&) = delete;
+
+    // Whether each worker must register a counter of its cache misses with its seat, from the event
+    // loop to last_look().
+    bool wants_misses() const noexcept { return thread_.joinable() && policy_->wants_misses(); }
+    // Requires: the groups outlive finish(), and so do the seats.
+    void begin(const std::vector<PlacedGroup*>& groups, WorkerSeats& seats);
+    // Groups are added and removed: no group is accessed between release_groups() and
+    // watch_groups(). Thread: one worker, while no worker executes.
+    void release_groups();
+    void watch_groups(const std::vector<PlacedGroup*>& groups);
+    // Ends all threads, and adds the last sample to the history.
+    void last_look();
+
+    // Requires: last_look() has been called.
+    void finish(NumaReport& report, std::vector<std::string>& notices);
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void stop() noexcept;
+    void run();
+    void answer_requests();
+    void sample();
+    void look_at_cpus();
+    void give_seats(const std::vector<Place>& places);
+    void tell_host();
+    void end_period();
+    PlacementPeriod period();
+    RankPages own_pages() const;
+    std::optional<double> missed_bytes() const;
+    PlacementSample sample_of(const Placement& placement,
+                              const MigrationFigures& figures) const noexcept;
+    double seconds() const noexcept;
+    Placement look(std::size_t pages) const;
+    std::string describe(const Placement& placement) const;
+
+    Os& os_;
+    HostSeats& host_;
+    LiveProgress& progress_;
+    const std::vector<NodeInfo>& nodes_;
+    const std::unique_ptr<PlacementPolicy> policy_;
+    PageMigrationDaemon daemon_;
+    const bool pin_;
+    bool watched_;  // whether samples are taken
+    double period_seconds_;
+
+    mutable std::mutex groups_mutex_;
+    std::vector<const PlacedGroup*> groups_;  // under groups_mutex_
+    Clock::time_point start_;                 // written before begun_ is set, read-only afterwards
+    WorkerSeats* seats_ = nullptr;            // as start_
+    std::uint32_t requests_answered_ = 0;
+    std::vector<int> cpus_;  // CPUs that this process may use
+    // Places of all workers of the ranks on the same cores: the first ones, or those that the
+    // policy chose.
+    std::vector<Place> places_;
+    const std::size_t first_place_;  // of the seats that this rank gives orders to
+    double told_at_ = -1;            // seconds; below 0: never
+    double period_begun_ = 0;        // seconds; the figures below are from that time
+    double cpu_seconds_then_ = 0;
+    std::uint64_t committed_then_ = 0;
+    std::optional<double> missed_then_;
+    std::vector<std::vector<double>> mail_then_;
+    SampleHistory<PlacementSample> history_;  // used by the own thread until it ends
+    std::optional<Placement> last_;
+    std::optional<std::uint64_t> pages_shared_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool begun_ = false;  // under mutex_
+    bool over_ = false;   // under mutex_
+    std::thread thread_;
+};
+
+}  // namespace nw

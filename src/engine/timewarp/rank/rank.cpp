@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/timewarp/rank/rank.hpp"
+
+#include <algorithm>
+
+#include "engine/checkpoint/saved_run.hpp"
+#include "event/mail_buffer.hpp"
+#include "event/mail_ring.hpp"
+#include "lp/group.hpp"
+#include "net/transport.hpp"
+#include "plan/run_plan.hpp"
+#include "results/statistics/live_progress.hpp"
+#include "results/statistics/run_history.hpp"
+#include "util/check.hpp"
+#include "util/handoff.hpp"
+
+namespace nw {
+namespace {
+
+WindowControl window_by_mode(const RunPlan& plan) {
+    const bool is_alone = plan.is_alone();
+    switch (plan.config.window_mode) {
+        case WindowMode::automatic:
+            return WindowControl::automatic(is_alone ? 0 : plan.rules.lookahead, plan.rules.lps,
+                                            std::uint64_t{plan.ranks} * plan.workers);
+        case WindowMode::fixed:
+            return WindowControl::fixed(plan.config.window);
+        case WindowMode::off:
+            break;
+    }
+    return WindowControl::off();
+}
+
+WindowControl window_of(const RunPlan& plan) {
+    WindowControl window = window_by_mode(plan);
+    if (const SavedRun* const saved = plan.config.restart_from.get())
+        window.begin_at(saved->progress.gvt);
+    return window;
+}
+
+// About 16 MiB. A worker that finds more unsent batches neither executes events nor reads mail,
+// because rollbacks by anti-messages send messages, too. The net role continues. On the receiving
+// rank, the net role receives the batches without the workers.
+constexpr std::size_t unsent_batches_max = 4096;
+
+// With more workers, the rings of a rank would take more than 4 MiB, and each turn would read more
+// than 16 cache lines.
+constexpr std::uint32_t workers_with_rings_max = 16;
+
+}  // namespace
+
+Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
+           LiveProgress& progress, const std::atomic<int>& stop_signal,
+           const std::vector<NodeId>& worker_nodes, const SharedSeats& shared_seats)
+    : plan_(plan),
+      transport_(transport),
+      exchange_(transport),
+      batch_bytes_(transport.batch_bytes()),
+      memory_(memory),
+      memory_budget_(plan, memory, transport.ranks()),
+      output_(output),
+      progress_(progress),
+      history_(std::make_unique<RunHistory>()),
+      stop_signal_(stop_signal),
+      gvt_(transport, plan.workers, plan.config.gvt_interval_ms, window_of(plan),
+           plan.knows_arrivals()),
+      groups_(plan.partition.groups()),
+      owners_(plan.partition.groups()),
+      ready_lists_(plan.workers),
+      ring_count_(plan.workers > 1 && plan.workers <= workers_with_rings_max ? plan.workers : 0),
+      rings_(plan.workers),
+      sleepers_(plan.workers,
+                transport.ranks() > 1 && !plan.config.net_thread ? &transport : nullptr),
+      seats_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers) : worker_nodes,
+             transport.rank(), shared_seats),
+      stacks_(plan.workers),
+      handed_over_(plan.workers),
+      rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed,
+                 plan.moves_between_ranks(), seats_),
+      balance_(plan.moves_between_ranks() ? plan.config.rebind_seconds : 0,
+               plan.config.check_rebind > 0, plan.ranks),
+      trace_(trace_spans_max()) {
+    for (std::uint32_t g = 0; g < plan.partition.groups(); ++g)
+        owners_[g] = plan.partition.first_owner(g);
+}
+
+Rank::~Rank() = default;
+
+RankId Rank::id() const noexcept { return transport_.rank(); }
+
+Os& Rank::os() noexcept { return memory_.os(); }
+
+std::size_t Rank::trace_spans_max() const noexcept {
+    return plan_.config.trace ? nw::trace_spans_max(transport_.ranks(), plan_.workers) : 0;
+}
+
+Group& Rank::make_group(std::uint32_t g) {
+    groups_[g] = std::make_unique<Group>(memory_, g);
+    return *groups_[g];
+}
+
+void Rank::make_rings_to(std::uint32_t w) {
+    if (ring_count_ > 0) rings_[w] = std::make_unique<MailRing[]>(ring_count_);
+}
+
+std::span<MailRing> Rank::rings_to(std::uint32_t w) noexcept {
+    return {rings_[w].get(), ring_count_};
+}
+
+MailRing* Rank::ring(std::uint32_t from, std::uint32_t to) noexcept {
+    return ring_count_ > 0 ? &rings_[to][from] : nullptr;
+}
+
+Group& Rank::put_group(std::unique_ptr<Group> group) {
+    const std::uint32_t g = group->mail.group();
+    groups_[g] = std::move(group);
+    return *groups_[g];
+}
+
+std::unique_ptr<Group> Rank::take_group(std::uint32_t g) noexcept { return std::move(groups_[g]); }
+
+void Rank::drop_group(std::uint32_t g) { groups_[g].reset(); }
+
+void Rank::receive_early() {
+    const std::unique_lock role(net_role_, std::try_to_lock);
+    if (role.owns_lock()) exchange_.receive_early();
+}
+
+bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
+    std::unique_lock role(net_role_, std::try_to_lock);
+    if (!role.owns_lock()) return true;
+    if (const std::uint64_t sent = exchange_.send(); sent > 0) trace.mark(TraceKind::send, sent);
+    if (transport_.ranks() > 1) {
+        const std::uint64_t received = exchange_.receive([this](std::span<const std::byte> batch) {
+            gvt_.receive(epoch_of_batch(batch.data()));
+            note_handoff(Handoff::batch_received);
+            deliver(batch.data(), batch.size());
+        });
+        trace.mark(TraceKind::receive, received);
+    }
+    // Only while memory is ample, because handing groups over takes memory temporarily.
+    if (gvt_.gathered() && memory_budget_.level(now) == MemoryBudget::Level::ample) {
+        rebinding_.make_plan(gvt_.opened(), now, groups_,
+                             [this](std::uint32_t g) { return owner(g).worker; });
+        note_handoff(Handoff::plan_made);
+    }
+    const std::uint32_t done = gvt_.done();
+    gvt_.step(now);
+    const bool is_over = gvt_.done() != done;
+    if (trace_.on() && is_over) {
+        // A turn reads the clock before it gets here. So it may have opened a round with a time at
+        // which the last round was not over.
+        const auto over = TraceTrack::Clock::now();
+        trace_.add(TraceKind::round, std::max(gvt_.opened_at(), round_over_), over, 1);
+        round_over_ = over;
+    }
+    // If a round takes long, a handler or a rank does not return, and the warning names it. It may
+    // still return, or the handler may be in an endless loop in a state that no correct execution
+    // has. Only the user can decide.
+    std::string overdue;
+    if (plan_.config.watchdog_seconds > 0)
+        overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));
+    const bool is_expecting = gvt_.is_receiving() || exchange_.unsent() > 0;
+    role.unlock();
+    if (is_over) sleepers_.wake_all();
+    if (!overdue.empty() && progress_.warn) progress_.warn(overdue);
+    return is_expecting;
+}
+
+void Rank::send_batch(RankId destination, const MailBuffer& batch) {
+    note_handoff(Handoff::batch_posted);
+    exchange_.post(destination, {batch.data(), batch.size()});
+}
+
+bool Rank::is_congested() const noexcept { return exchange_.unsent() > unsent_batches_max; }
+
+void Rank::deliver(const std::byte* events, std::size_t size) {
+    for_each_wire_event(events, size, [&](const WireEvent& wire) {
+        const std::uint32_t g = plan_.partition.position(wire.target).group;
+        const std::uint32_t worker = addressee(g).worker;
+        groups_[g]->mail.push(reinterpret_cast<const std::byte*>(&wire), wire.bytes(),
+                              ready_lists_[worker]);
+        sleepers_.wake_for(worker, wire.time);
+    });
+}
+
+void Rank::pass_on(BottomHalf& mail) {
+    const std::uint32_t worker = addressee(mail.group()).worker;
+    ready_lists_[worker].push(mail);
+    sleepers_.wake(worker);
+}
+
+void Rank::sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon, TraceTurn& trace) {
+    sleepers_.sleep(w, horizon, [&] {
+        const bool is_expecting =
+            sleepers_.keeps_network(w) && net_step(GvtRounds::Clock::now(), trace);
+        return is_expecting || failed_.load() || has_mail(w) || gvt_.calls_for(seen);
+    });
+}
+
+bool Rank::has_mail(std::uint32_t w) noexcept {
+    return !ready_lists_[w].empty() ||
+           std::ranges::any_of(rings_to(w), [](const MailRing& ring) { return !ring.empty(); });
+}
+
+void Rank::bind(const Group& group, std::uint32_t worker) noexcept {
+    const auto rank = static_cast<std::uint16_t>(index(id()));
+    owners_[group.mail.group()].store({rank, static_cast<std::uint16_t>(worker)},
+                                      std::memory_order_relaxed);
+}
+
+void Rank::hand_over(Handover&& handover, std::uint32_t to) {
+    const std::lock_guard lock(handover_mutex_);
+    for (const Group* group : handover.groups) bind(*group, to | in_transit);
+    handed_over_[to].push_back(std::move(handover));
+}
+
+std::vector<Handover> Rank::take_over(std::uint32_t w) {
+    std::vector<Handover> taken;
+    const std::lock_guard lock(handover_mutex_);
+    taken.swap(handed_over_[w]);
+    for (const Handover& handover : taken)
+        for (const Group* group : handover.groups) bind(*group, w);
+    return taken;
+}
+
+void Rank::fail(std::exception_ptr failure) {
+    const std::lock_guard lock(failure_mutex_);
+    // A failure of the engine outranks a failure of the model.
+    if (failure_ == nullptr || model_failed()) {
+        failure_ = failure;
+        model_failed_.store(false);
+        model_failed_at_.time = time_infinity;
+    }
+    stop();
+}
+
+void Rank::fail_in_model(const EventKey& key, const std::string& message) {
+    const std::lock_guard lock(failure_mutex_);
+    if (failure_ != nullptr && !before(key, model_failed_at_)) return;
+    if (failure_ != nullptr && !model_failed()) return;
+    failure_ = std::make_exception_ptr(ModelError(message));
+    model_failed_at_ = key;
+    model_failed_.store(true, std::memory_order_release);
+    gvt_.want_round();
+    sleepers_.wake_all();
+}
+
+EventKey Rank::model_failed_at() {
+    const std::lock_guard lock(failure_mutex_);
+    return model_failed_at_;
+}
+
+void Rank::stop() noexcept {
+    failed_.store(true);
+    sleepers_.wake_all();
+}
+
+void Rank::rethrow_failure() {
+    const std::lock_guard lock(failure_mutex_);
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+}
+
+}  // namespace nw

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/timewarp/rank/rebinding.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "lp/group.hpp"
+
+namespace nw {
+namespace {
+
+constexpr double gain_worth_moving = 0.10;  // as a share of the load of the most loaded worker
+constexpr double balanced_enough = 0.03;    // planning stops at this share above the mean
+
+// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+std::uint64_t mix(std::uint64_t x) noexcept {
+    x += 0x9e37'79b9'7f4a'7c15;
+    x = (x ^ (x >> 30)) * 0xbf58'476d'1ce4'e5b9;
+    x = (x ^ (x >> 27)) * 0x94d0'49bb'1331'11eb;
+    return x ^ (x >> 31);
+}
+
+double uniform(std::uint64_t x) noexcept { return static_cast<double>(mix(x) >> 11) * 0x1p-53; }
+
+// The groups and the load of each worker. Groups without load are not moved.
+class Assignment {
+  public:
+    Assignment(std::span<const BoundGroup> groups, std::span<const NodeId> nodes)
+        : nodes_(nodes), loads_(nodes.size()), groups_(nodes.size()) {
+        for (const BoundGroup& group : groups) {
+            if (!(group.load > 0)) continue;
+            loads_[group.worker] += group.load;
+            if (!group.stays) groups_[group.worker].insert(group);
+        }
+        mean_ =
+            std::accumulate(loads_.begin(), loads_.end(), 0.0) / static_cast<double>(nodes.size());
+    }
+
+    double mean() const noexcept { return mean_; }
+    std::uint32_t most_loaded() const noexcept {
+        return static_cast<std::uint32_t>(std::max_element(loads_.begin(), loads_.end()) -
+                                          loads_.begin());
+    }
+    double load(std::uint32_t worker) const noexcept { return loads_[worker]; }
+
+    // Moves one group from the most loaded worker to a better one: to a worker of the same node if
+    // its load then stays near the mean, otherwise to the least loaded worker. Returns false if no
+    // move would help. Cost: O(workers + log groups).
+    bool improve() {
+        const std::uint32_t from = most_loaded();
+        for (const bool same_node : {true, false}) {
+            const std::optional<std::uint32_t> to = least_loaded(from, same_node);
+            if (!to) continue;
+            const auto choice = choose(from, *to);
+            if (choice == groups_[from].end()) continue;
+            const double after = loads_[*to] + choice->load;
+            if (same_node && after > mean_ * (1 + balanced_enough)) continue;
+            move(from, *to, choice);
+            return true;
+        }
+        return false;
+    }
+
+    // The groups whose worker has changed.
+    std::vector<GroupMove> moves() const {
+        std::vector<GroupMove> moves;
+        for (std::uint32_t worker = 0; worker < groups_.size(); ++worker)
+            for (const BoundGroup& group : groups_[worker])
+                if (group.worker != worker) moves.push_back({group.group, group.worker, worker});
+        return moves;
+    }
+
+  private:
+    struct Shorter {
+        bool operator()(const BoundGroup& a, const BoundGroup& b) const noexcept {
+            return a.load != b.load ? a.load < b.load : a.group < b.group;
+        }
+    };
+    using ByLoad = std::set<BoundGroup, Shorter>;
+
+    std::optional<std::uint32_t> least_loaded(std::uint32_t other_than, bool same_node) const {
+        std::optional<std::uint32_t> least;
+        for (std::uint32_t w = 0; w < loads_.size(); ++w) {
+            if (w == other_than || (same_node && nodes_[w] != nodes_[other_than])) continue;
+            if (!least || loads_[w] < loads_[*least]) least = w;
+        }
+        return least;
+    }
+
+    // Chooses the group with the highest load that is at most half of the difference. If there is
+    // none, chooses the group with the lowest load, provided that this still helps.
+    ByLoad::const_iterator choose(std::uint32_t from, std::uint32_t to) const {
+        const ByLoad& groups = groups_[from];
+        const double gap = loads_[from] - loads_[to];
+        const auto longer = groups.upper_bound({UINT32_MAX, 0, gap / 2});
+        if (longer != groups.begin()) return std::prev(longer);
+        return longer != groups.end() && longer->load < gap ? longer : groups.end();
+    }
+
+    void move(std::uint32_t from, std::uint32_t to, ByLoad::const_iterator choice) {
+        loads_[from] -= choice->load;
+        loads_[to] += choice->load;
+        groups_[to].insert(groups_[from].extract(choice));
+    }
+
+    std::span<const NodeId> nodes_;
+    std::vector<double> loads_;   // by worker
+    std::vector<ByLoad> groups_;  // by worker
+    double mean_ = 0;
+};
+
+}  // namespace
+
+std::vector<GroupMove> plan_moves(std::span<const BoundGroup> groups,
+                                  std::span<const NodeId> worker_nodes) {
+    Assignment assignment(groups, worker_nodes);
+    const double before = assignment.load(assignment.most_loaded());
+    // Every step reduces the sum of squares. The bound is needed for loads that rounding makes
+    // equal.
+    for (std::size_t step = 0; step < groups.size(); ++step) {
+        const double most = assignment.load(assignment.most_loaded());
+        if (most <= assignment.mean() * (1 + balanced_enough) || !assignment.improve()) break;
+    }
+    const double after = assignment.load(assignment.most_loaded());
+    if (!(after <= before * (1 - gain_worth_moving))) return {};
+    return assignment.moves();
+}
+
+std::vector<GroupMove> draw_moves(std::span<const BoundGroup> groups, std::uint32_t workers,
+                                  double share, std::uint64_t seed) {
+    std::vector<GroupMove> moves;
+    if (workers < 2) return moves;
+    for (const BoundGroup& group : groups) {
+        const std::uint64_t draw = mix(seed) + group.group;
+        if (!(uniform(2 * draw) < share)) continue;
+        const auto ahead = 1 + static_cast<std::uint32_t>(mix(2 * draw + 1) % (workers - 1));
+        moves.push_back({group.group, group.worker, (group.worker + ahead) % workers});
+    }
+    return moves;
+}
+
+Rebinding::Rebinding(double interval_seconds, double check_share, std::uint64_t seed,
+                     bool over_ranks, const WorkerSeats& seats)
+    : interval_(static_cast<std::int64_t>(std::ceil(interval_seconds * 1e9))),
+      is_measured_(interval_.count() > 0 && (over_ranks || seats.workers() > 1)),
+      check_share_(check_share),
+      seed_(seed),
+      seats_(seats) {}
+
+void Rebinding::make_plan(std::uint32_t round, Clock::time_point now,
+                          std::span<const std::unique_ptr<Group>> groups,
+                          const std::function<std::uint32_t(std::uint32_t g)>& owner) {
+    const Clock::time_point last = last_look_;
+    if (!is_due(now)) return;
+    bound_.clear();
+    has_looked_ = true;
+    double sum = 0;
+    for (std::uint32_t g = 0; g < groups.size(); ++g) {
+        if (groups[g] == nullptr) continue;
+        bound_.push_back({g, owner(g), groups[g]->load.take()});
+        sum += bound_.back().load;
+    }
+    const double seconds = std::chrono::duration<double>(now - last).count();
+    load_.store(static_cast<std::uint64_t>(sum / seconds / seats_.workers()),
+                std::memory_order_relaxed);
+    if (seats_.workers() > 1) plan(round);
+}
+
+std::vector<BoundGroup> Rebinding::last_look(
+    std::span<const std::unique_ptr<Group>> groups,
+    const std::function<std::uint32_t(std::uint32_t g)>& owner) const {
+    std::vector<BoundGroup> looked_at = bound_;
+    for (BoundGroup& group : looked_at) {
+        group.worker = owner(group.group);
+        group.stays = groups[group.group]->stays;
+    }
+    return looked_at;
+}
+
+void Rebinding::begin_anew(Clock::time_point now, std::span<const std::unique_ptr<Group>> groups) {
+    bound_.clear();
+    has_looked_ = false;
+    for (const auto& group : groups)
+        if (group != nullptr) group->load.take();
+    load_.store(0, std::memory_order_relaxed);
+    last_look_ = now;
+}
+
+bool Rebinding::is_due(Clock::time_point now) noexcept {
+    if (!on()) return false;
+    if (last_look_ == Clock::time_point{}) last_look_ = now;
+    if (now - last_look_ < interval_) return false;
+    last_look_ = now;
+    return true;
+}
+
+void Rebinding::plan(std::uint32_t round) {
+    plan_.round = round;
+    plan_.moves = check_share_ > 0
+                      ? draw_moves(bound_, seats_.workers(), check_share_, seed_ ^ round)
+                      : plan_moves(bound_, seats_.nodes());
+}
+
+}  // namespace nw

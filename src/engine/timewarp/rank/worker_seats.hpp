@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seats of workers, that is, their CPUs and nodes; the orders of the placement policy to
+// workers; and the data that the policy gets from them: the bytes of mail between each pair of
+// seats.
+//
+// The policy (engine/timewarp/placement_watch.hpp) gives orders during the run. Each worker carries out
+// its orders between two turns (engine/timewarp/parts/relocation.hpp): it binds itself to its new CPU, and either
+// requests the migration of its groups' pages or moves the pages itself.
+//
+// Ranks that run on the same cores of a host may have a common table of seats (SeatTable) in shared
+// memory. Then one of these ranks gives orders to the workers of all of them. Seats are numbered
+// over all of these ranks, in the order of the ranks. A rank's workers are numbered from 0, as
+// everywhere.
+//
+// Thread: one thread calls order(), publish() and fetch(); any thread calls the other functions. A
+// worker that reads a new number of orders also sees the orders.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include <numawarp/ids.hpp>
+
+#include "plan/partition.hpp"
+
+namespace nw {
+
+// Zeroed memory is an empty table. All fields are lock-free, so the table may be in memory that
+// processes share.
+class SeatTable {
+  public:
+    // A CPU and its node in one word, so that no thread reads one without the other. With this
+    // alignment, clang reads the word without a call of libatomic.
+    struct alignas(std::uint64_t) Where {
+        // The CPU's number plus 1. 0: the worker is where it began, or has no order yet.
+        int cpu_and_1;
+        NodeId node;
+    };
+    struct Seat {
+        std::atomic<Where> now;
+        std::atomic<Where> ordered;
+    };
+    struct alignas(64) Orders {
+        std::atomic<std::uint32_t> orders;
+        std::atomic<std::uint32_t> fetches;
+        std::atomic<bool> crowded;
+    };
+    static_assert(std::atomic<Where>::is_always_lock_free &&
+                  std::atomic<std::uint64_t>::is_always_lock_free);
+
+    static std::size_t bytes_for(std::uint32_t seats) noexcept {
+        return sizeof(Orders) + round_up(seats * sizeof(Seat)) +
+               seats * row(seats) * sizeof(std::uint64_t);
+    }
+    // Requires: `memory` begins a cache line, holds bytes_for(seats) zeroes, and outlives this.
+    SeatTable(void* memory, std::uint32_t seats) noexcept
+        : seats_(seats), begin_(static_cast<std::byte*>(memory)) {}
+
+    std::uint32_t seats() const noexcept { return seats_; }
+    Orders& orders() const noexcept { return *std::launder(reinterpret_cast<Orders*>(begin_)); }
+    Seat& seat(std::uint32_t s) const noexcept {
+        return std::launder(reinterpret_cast<Seat*>(begin_ + sizeof(Orders)))[s];
+    }
+    // Bytes of mail from one seat to another so far.
+    std::atomic<std::uint64_t>& mail(std::uint32_t from, std::uint32_t to) const noexcept {
+        std::byte* const rows = begin_ + sizeof(Orders) + round_up(seats_ * sizeof(Seat));
+        return std::launder(
+            reinterpret_cast<std::atomic<std::uint64_t>*>(rows))[from * row(seats_) + to];
+    }
+
+  private:
+    static std::size_t round_up(std::size_t bytes) noexcept { return (bytes + 63) / 64 * 64; }
+    // Rows of different workers share no cache line.
+    static std::size_t row(std::uint32_t seats) noexcept { return (seats + 7) / 8 * 8; }
+
+    std::uint32_t seats_;
+    std::byte* begin_;
+};
+
+// The ranks that have a common table, in the order of their numbers, and the table's memory.
+struct SharedSeats {
+    std::vector<std::uint32_t> ranks;
+    void* memory = nullptr;
+};
+
+class WorkerSeats {
+  public:
+    struct Seat {
+        int cpu;  // −1: none yet
+        NodeId node;
+        friend bool operator==(const Seat&, const Seat&) = default;
+    };
+
+    // `nodes`: of this rank's workers. Ranks that share seats have the same number of workers.
+    explicit WorkerSeats(const std::vector<NodeId>& nodes, RankId rank = RankId{0},
+                         const SharedSeats& shared = {})
+        : workers_(static_cast<std::uint32_t>(nodes.size())),
+          own_(shared.memory != nullptr ? nullptr : make_lines(workers_)),
+          table_(own_ != nullptr ? own_.get() : shared.memory,
+                 own_ != nullptr ? workers_
+                                 : workers_ * static_cast<std::uint32_t>(shared.ranks.size())),
+          miss_counters_(workers_),
+          refusals_(workers_) {
+        std::vector<std::uint32_t> ranks{index(rank)};
+        if (own_ == nullptr) ranks = shared.ranks;
+        for (std::uint32_t i = 0; i < ranks.size(); ++i) {
+            if (ranks[i] >= first_seats_.size()) first_seats_.resize(ranks[i] + 1, no_seat);
+            first_seats_[ranks[i]] = i * workers_;
+        }
+        first_ = first_seats_[index(rank)];
+        for (std::atomic<int>& handle : miss_counters_) handle.store(-1, std::memory_order_relaxed);
+        for (std::uint32_t w = 0; w < workers_; ++w)
+            seat(w).now.store({0, nodes[w]}, std::memory_order_relaxed);
+    }
+
+    std::uint32_t workers() const noexcept { return workers_; }
+    NodeId node_of(std::uint32_t w) const noexcept {
+        return seat(w).now.load(std::memory_order_relaxed).node;
+    }
+    std::vector<NodeId> nodes() const {
+        std::vector<NodeId> nodes;
+        for (std::uint32_t w = 0; w < workers(); ++w) nodes.push_back(node_of(w));
+        return nodes;
+    }
+
+    // --- Thread: the placement policy's, on one rank ---
+
+    std::uint32_t seats() const noexcept { return table_.seats(); }
+    // Whether this rank is the one that gives orders.
+    bool gives_orders() const noexcept { return first_ == 0; }
+    // Takes effect with the next fetch() or publish().
+    void order(std::uint32_t seat, int cpu, NodeId node) noexcept {
+        table_.seat(seat).ordered.store({cpu + 1, node}, std::memory_order_relaxed);
+    }
+    // Pairs with the acquire in orders().
+    void publish() noexcept { table_.orders().orders.fetch_add(1, std::memory_order_release); }
+    // Orders every worker to move its groups' pages to its node itself, now.
+    void fetch() noexcept {
+        table_.orders().fetches.fetch_add(1, std::memory_order_relaxed);
+        publish();
+    }
+    // Whether workers share CPUs now.
+    void set_crowded(bool crowded) noexcept {
+        table_.orders().crowded.store(crowded, std::memory_order_relaxed);
+    }
+    // The errno value with which the kernel last refused to bind a worker of this rank, if the
+    // worker is still not where it was ordered to be. 0: all workers are where they were ordered to
+    // be.
+    int refusal() const noexcept {
+        for (const std::atomic<int>& refusal : refusals_)
+            if (const int error = refusal.load(std::memory_order_relaxed); error != 0) return error;
+        return 0;
+    }
+
+    // bytes[a][b]: the bytes of mail that seat a has sent to seat b so far.
+    std::vector<std::vector<double>> mail_bytes() const {
+        std::vector<std::vector<double>> bytes(seats(), std::vector<double>(seats()));
+        for (std::uint32_t a = 0; a < seats(); ++a)
+            for (std::uint32_t b = 0; b < seats(); ++b)
+                bytes[a][b] =
+                    static_cast<double>(table_.mail(a, b).load(std::memory_order_relaxed));
+        return bytes;
+    }
+
+    // −1: the machine does not count misses, or the policy does not need them.
+    int miss_counter(std::uint32_t w) const noexcept {
+        return miss_counters_[w].load(std::memory_order_relaxed);
+    }
+    std::uint64_t pages_fetched() const noexcept {
+        return pages_fetched_.load(std::memory_order_relaxed);
+    }
+    // CPU time in which workers have fetched pages.
+    std::uint64_t fetch_ns() const noexcept { return fetch_ns_.load(std::memory_order_relaxed); }
+
+    // --- Thread: worker w ---
+
+    std::uint32_t orders() const noexcept {
+        return table_.orders().orders.load(std::memory_order_acquire);
+    }
+    std::uint32_t fetches() const noexcept {
+        return table_.orders().fetches.load(std::memory_order_relaxed);
+    }
+    bool crowded() const noexcept {
+        return table_.orders().crowded.load(std::memory_order_relaxed);
+    }
+    Seat ordered(std::uint32_t w) const noexcept {
+        const SeatTable::Where where = seat(w).ordered.load(std::memory_order_relaxed);
+        return {where.cpu_and_1 - 1, where.node};
+    }
+    int cpu_of(std::uint32_t w) const noexcept {  // −1: where it began
+        return seat(w).now.load(std::memory_order_relaxed).cpu_and_1 - 1;
+    }
+    // Records the seat that the worker has now.
+    void take_seat(std::uint32_t w, const Seat& place) noexcept {
+        seat(w).now.store({place.cpu + 1, place.node}, std::memory_order_relaxed);
+    }
+    // Records the result of binding the worker; 0: the kernel has bound it.
+    void note_binding(std::uint32_t w, int error) noexcept {
+        refusals_[w].store(error, std::memory_order_relaxed);
+    }
+    // Records the handle of a kernel counter of the worker's cache misses.
+    void set_miss_counter(std::uint32_t w, int handle) noexcept {
+        miss_counters_[w].store(handle, std::memory_order_relaxed);
+    }
+    void count_fetched(std::uint64_t pages, std::uint64_t ns) noexcept {
+        pages_fetched_.fetch_add(pages, std::memory_order_relaxed);
+        fetch_ns_.fetch_add(ns, std::memory_order_relaxed);
+    }
+    // Counts mail to a worker of this rank or of a rank that shares the table. Other mail is not
+    // counted. Only worker `from` writes its row.
+    void count_mail(std::uint32_t from, Partition::Owner to, std::size_t bytes) noexcept {
+        if (to.rank >= first_seats_.size() || first_seats_[to.rank] == no_seat) return;
+        std::atomic<std::uint64_t>& sum =
+            table_.mail(first_ + from, first_seats_[to.rank] + to.worker);
+        sum.store(sum.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+    }
+
+  private:
+    static constexpr std::uint32_t no_seat = UINT32_MAX;
+
+    struct FreeLines {
+        void operator()(std::byte* lines) const noexcept {
+            ::operator delete[](lines, std::align_val_t{64});
+        }
+    };
+    using Lines = std::unique_ptr<std::byte[], FreeLines>;
+    static Lines make_lines(std::uint32_t seats) {
+        const std::size_t bytes = SeatTable::bytes_for(seats);
+        Lines lines(new (std::align_val_t{64}) std::byte[bytes]{});
+        return lines;
+    }
+
+    SeatTable::Seat& seat(std::uint32_t w) const noexcept { return table_.seat(first_ + w); }
+
+    std::uint32_t workers_;
+    Lines own_;  // null: the table is shared
+    SeatTable table_;
+    std::vector<std::uint32_t> first_seats_;  // by rank; no_seat: the rank is not in this table
+    std::uint32_t first_ = 0;                 // this rank's first seat
+    std::vector<std::atomic<int>> miss_counters_;
+    std::vector<std::atomic<int>> refusals_;  // by worker
+    std::atomic<std::uint64_t> pages_fetched_{0};
+    std::atomic<std::uint64_t> fetch_ns_{0};
+};
+
+}  // namespace nw

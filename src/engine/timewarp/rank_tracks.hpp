@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tracks of --trace that one rank has, over all pieces of a run. They are saved in checkpoints.
+// A restarted run continues a track if it has a thread with the track's name, and keeps the other
+// tracks unchanged.
+//
+// While a piece runs, its tracks are in the time of the steady clock, which differs between hosts.
+// In a checkpoint and in a result they are in the time of the whole run, converted by the system
+// clock, which all hosts have.
+//
+// Thread: one at a time; no other thread writes to the tracks meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/checkpoint/saved_run.hpp"
+#include "engine/engine_run.hpp"
+#include "results/statistics/trace.hpp"
+
+namespace nw {
+
+class RankTracks {
+  public:
+    // The track of a thread of this rank, or of an activity that its threads perform in turn.
+    struct Own {
+        std::string name;
+        TraceTrack* track;
+    };
+
+    // Ignores tracks that are off.
+    RankTracks(EngineRun& run, std::vector<Own> own);
+
+    // If the run is a restart, reads the spans of earlier pieces. Called before anything is traced.
+    // Throws SetupError.
+    void resume();
+    // The event loop begins.
+    void begin() noexcept { begin_ = TraceTrack::Clock::now(); }
+
+    // Writes the tracks to a new file, which has this number. Collective over the ranks. Throws
+    // MachineError.
+    std::vector<SavedTrack> save(const std::string& path, std::uint32_t file_number) const;
+    // Moves the tracks into the result. Collective over the ranks.
+    void gather();
+
+  private:
+    struct Clock;
+
+    Clock clock() const;
+    NamedTrack named(const Own& own, const Clock& clock) const;
+    void say_what_is_left_out() const;
+
+    EngineRun& run_;
+    std::vector<Own> own_;
+    std::vector<NamedTrack> others_;  // of threads that this piece does not have
+    std::int64_t before_ns_ = 0;      // duration of the run before this piece
+    TraceTrack::Clock::time_point begin_{};
+};
+
+}  // namespace nw

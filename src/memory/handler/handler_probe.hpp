@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets one thread examine the handler that another thread is running, and request that it leaves.
+//
+// The requesting thread sends a signal (probe_signal: SIGURG, which is ignored by default). The
+// probed thread answers in its signal handler, because only this thread can determine what it runs
+// and whether the call may be left. Therefore workers publish nothing while they execute events.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "memory/handler/fault_guard.hpp"
+
+namespace nw {
+
+enum class ProbeWish : std::uint8_t {
+    report,     // report the running handler
+    interrupt,  // leave the handler; it runs again later
+    end,        // leave the handler; it does not run again
+};
+
+class HandlerProbe {
+  public:
+    HandlerProbe() = default;
+    HandlerProbe(const HandlerProbe&) = delete;
+    HandlerProbe& operator=(const HandlerProbe&) = delete;
+
+    // Thread: the probed one, before its first handler and after its last. A probe may be given to
+    // another thread after leave_thread().
+    void adopt_thread();
+    void leave_thread() noexcept;
+
+    // The number of the thread's current handler call; 0: none. Thread: any.
+    std::uint64_t running_call() noexcept;
+    // CPU time of the thread in seconds; 0 if there is no thread. Thread: any.
+    double cpu_seconds() noexcept;
+    // Sends the request. It has an effect only if the thread still runs that call when the signal
+    // arrives. Without `by_force`, the thread leaves the call only if it executes neither the C
+    // library nor the engine. Thread: any.
+    void ask(ProbeWish wish, std::uint64_t call, bool by_force = false) noexcept;
+
+  protected:
+    ~HandlerProbe() = default;
+
+  private:
+    // Answers a request. Returns true if the handler must be left now. Before that, the
+    // implementation calls guard.note_interruption() for `interrupt`, and guard.note() with the
+    // reason for `end`. For `report` it stores the report and returns false.
+    // Thread: the probed one, in a signal handler that interrupts a handler; async-signal-safe.
+    virtual bool answer(ProbeWish wish, FaultGuard& guard) noexcept = 0;
+    // True if the engine or an allocator runs on the handler's behalf, and must not be interrupted.
+    // A handler runs with its LP's heap current, and they run without.
+    // Thread: as for answer().
+    virtual bool is_in_platform_mode() const noexcept;
+    static void on_signal(int signal, siginfo_t* info, void* context);
+
+    std::mutex mutex_;  // held while another thread uses thread_, which so cannot end
+    pthread_t thread_{};
+    const HandlerCall* running_ = nullptr;  // of thread_; null: no thread
+    std::atomic<ProbeWish> wish_{ProbeWish::report};
+    std::atomic<std::uint64_t> call_{0};
+    std::atomic<bool> by_force_{false};
+};
+
+}  // namespace nw

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that setup() allocates and that all LPs share: a separate arena at a fixed address,
+// which is read-only while handlers run. A handler that writes there, or frees memory there, has
+// failed, as if it had followed a bad pointer. Shared memory is neither rolled back nor protected
+// from other workers, and such a write is the most common mistake in models.
+//
+// The arena is filled while setup() runs, by the thread that calls setup() and by the threads that
+// it makes meanwhile: the interposer (memory/interpose/malloc.cpp) requests their memory here. Memory that
+// libc or the loader allocates for itself meanwhile (streams, locales, thread-local storage of
+// libraries) comes from libc, and so do function-local statics.
+//
+// There is one arena per process. It is never released: the model object may point into it until
+// the program ends. If setup() uses one thread, it gets the same addresses in every process. So a
+// run that continues in another process finds shared data at the addresses that its LPs store.
+//
+// Chunks come from size classes (size_classes.hpp), last-in-first-out, otherwise from the end of
+// the arena. Each chunk has a head of 16 bytes. Pages inside of large free chunks are returned to
+// the kernel.
+//
+// Thread: any; a spin lock orders the calls.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "numa/os/os.hpp"
+
+namespace nw {
+
+class SharedArena {
+  public:
+    // States contain many small integers, side by side or over the rest of a pointer. A search for
+    // pointers (outside_pointers.hpp) must not mistake them for addresses of the arena. So neither
+    // half of such an address is a small or round number.
+    static constexpr std::uintptr_t base = 0x1357'8000'0000;
+    static constexpr std::size_t bytes_max = std::size_t{8} << 40;
+
+    // During its lifetime, setup() runs. It has no effect if the interposer does not replace malloc
+    // (under sanitizers). Requires: no other Filling exists.
+    class Filling {
+      public:
+        explicit Filling(Os& os);
+        ~Filling();
+        Filling(const Filling&) = delete;
+        Filling& operator=(const Filling&) = delete;
+    };
+
+    // Makes the contents of the arena read-only, from begin() to end() or to its destruction.
+    // Thread: one.
+    class ReadOnly {
+      public:
+        ReadOnly() = default;
+        ~ReadOnly() { end(); }
+        ReadOnly(const ReadOnly&) = delete;
+        ReadOnly& operator=(const ReadOnly&) = delete;
+        void begin() noexcept;
+        void end() noexcept;
+
+      private:
+        bool begun_ = false;
+    };
+
+    static bool contains(const void* address) noexcept {
+        return reinterpret_cast<std::uintptr_t>(address) - base <
+               used_bytes_.load(std::memory_order_relaxed);
+    }
+    // Whether memory for this thread should come from the arena now.
+    static bool fills() noexcept {
+        return filling_.load(std::memory_order_relaxed) != 0 && is_of_setup();
+    }
+    static bool is_read_only() noexcept { return read_only_.load(std::memory_order_relaxed); }
+    // Whether all memory for setup() came from the arena, and was protected whenever it should have
+    // been.
+    static bool is_whole() noexcept { return whole_.load(std::memory_order_relaxed); }
+    // The size of the used part. Equal sizes indicate that setup() has allocated the same memory
+    // again.
+    static std::size_t used_bytes() noexcept { return used_bytes_.load(std::memory_order_relaxed); }
+
+    // Returns nullptr if the arena's next addresses are in use or cannot be mapped; the caller then
+    // uses libc. Requires: alignment is a power of two.
+    static void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
+    static void* allocate_zeroed(std::size_t bytes) noexcept;
+    // While the arena is read-only, free() has no effect, and the chunk is never reused. This
+    // concerns only platform mode, which does not need the memory.
+    //
+    // The following functions require: contains(address), and the chunk is allocated.
+    static void free(void* address) noexcept;
+    static std::size_t usable_size(const void* address) noexcept;
+
+    // The interposer calls this to declare that it allocates here.
+    static void serve() noexcept { served_.store(true, std::memory_order_relaxed); }
+
+    static void validate();
+
+  private:
+    static bool is_of_setup() noexcept;
+
+    inline static constinit std::atomic<std::size_t> used_bytes_{0};
+    inline static constinit std::atomic<std::uint32_t> filling_{0};  // its number; 0: none
+    inline static constinit std::atomic<bool> read_only_{false};
+    inline static constinit std::atomic<bool> whole_{true};
+    inline static constinit std::atomic<bool> served_{false};
+};
+
+}  // namespace nw

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goal: choose_places() determines whether workers share CPUs, over all ranks that use the same
+// CPUs.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/simulation/rank_places.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
+
+namespace nw::test {
+namespace {
+
+// The last of `ranks` ranks, which are all on one machine or each on its own machine.
+class LastRank final : public RankGroup {
+  public:
+    LastRank(std::uint32_t ranks, bool together) : ranks_(ranks), together_(together) {}
+
+    RankId rank() const noexcept override { return RankId{ranks_ - 1}; }
+    std::uint32_t ranks() const noexcept override { return ranks_; }
+    std::string host() const override { return "here"; }
+    std::vector<std::string> share(const std::string& own) override {
+        std::vector<std::string> all(ranks_, together_ ? own : "elsewhere");
+        all.back() = own;
+        return all;
+    }
+    void send(RankId, const std::string&) override {}
+    std::string receive(RankId) override { return {}; }
+    std::unique_ptr<Transport> open_transport(std::size_t, bool) override { return nullptr; }
+    void abort(int) noexcept override {}
+
+  private:
+    std::uint32_t ranks_;
+    bool together_;
+};
+
+// The places on a machine with two nodes.
+RankPlaces places_of(std::uint32_t workers_wanted, std::uint32_t ranks = 1, bool together = true,
+                     int cpus_per_node = 2) {
+    FakeOs os(2, cpus_per_node);
+    LastRank last(ranks, together);
+    return choose_places(last, Topology(os), workers_wanted);
+}
+
+TEST_CASE("workers share CPUs if there are more workers than CPUs") {
+    CHECK_FALSE(places_of(4).share_cpus);
+    CHECK(places_of(5).share_cpus);
+    CHECK_FALSE(places_of(2, 2).share_cpus);
+    CHECK(places_of(3, 2).share_cpus);
+    CHECK_FALSE(places_of(3, 2, false).share_cpus);
+    CHECK(places_of(3, 2).number == 1);
+    CHECK(places_of(3, 2, false).number == 0);
+}
+
+TEST_CASE("without --workers there is one worker per core and no spare core") {
+    const RankPlaces places = places_of(0);
+    CHECK(places.workers == 4);
+    CHECK_FALSE(places.share_cpus);
+    CHECK_FALSE(places.spare_core);
+    CHECK(places_of(3).spare_core);
+    CHECK(places_of(0, 1, true, 2'100).workers == 4'096);  // the maximum of --workers
+}
+
+}  // namespace
+}  // namespace nw::test
