@@ -13,11 +13,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
 #include <numawarp/ids.hpp>
 
-#include "util/spin_lock.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -34,13 +33,13 @@ class GroupHome {
 
     // Does not request a move: all pages are on `node` already, or are touched later.
     void set(NodeId node) noexcept {
-        const std::lock_guard guard(lock_);
+        const LockGuard guard(lock_);
         node_.store(node, std::memory_order_relaxed);
     }
 
     // Requests a move of all pages to `node`, which becomes the group's home now.
     void request_migration(NodeId node) noexcept {
-        const std::lock_guard guard(lock_);
+        const LockGuard guard(lock_);
         node_.store(node, std::memory_order_relaxed);
         ++posted_;
         needs_move_.store(true, std::memory_order_relaxed);
@@ -49,13 +48,13 @@ class GroupHome {
     // The latest request.
     // Requires: needs_move() was true.
     Request requested() const noexcept {
-        const std::lock_guard guard(lock_);
+        const LockGuard guard(lock_);
         return {node(), posted_};
     }
 
     // Marks `served` as done. A newer request remains open.
     void finish(const Request& served) noexcept {
-        const std::lock_guard guard(lock_);
+        const LockGuard guard(lock_);
         if (served.number == posted_) needs_move_.store(false, std::memory_order_relaxed);
     }
 
@@ -63,7 +62,7 @@ class GroupHome {
     mutable SpinLock lock_;  // guards all changes; node_ and needs_move_ are also read without it
     std::atomic<bool> needs_move_{false};
     std::atomic<NodeId> node_{NodeId{-1}};
-    std::uint32_t posted_ = 0;
+    std::uint32_t posted_ NW_GUARDED_BY(lock_) = 0;
 };
 
 }  // namespace nw

@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "util/locks.hpp"
+
 namespace nw {
 
 void MigrationLog::note(Topic topic, std::string text) {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     if (said_.insert(topic).second) notices_.push_back("page migration: " + std::move(text));
 }
 
@@ -59,7 +61,7 @@ MigrationFigures MigrationLog::figures() const noexcept {
 }
 
 std::vector<std::string> MigrationLog::notices() const {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     return notices_;
 }
 

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include <numawarp/ids.hpp>
 
 #include "numa/os/os.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -62,9 +62,9 @@ class MigrationLog {
     void note(Topic topic, std::string text);
 
     std::atomic<bool> refused_{false};
-    mutable std::mutex mutex_;
-    std::set<Topic> said_;
-    std::vector<std::string> notices_;
+    mutable Mutex mutex_;
+    std::set<Topic> said_ NW_GUARDED_BY(mutex_);
+    std::vector<std::string> notices_ NW_GUARDED_BY(mutex_);
 };
 
 }  // namespace nw

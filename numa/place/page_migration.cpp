@@ -13,6 +13,7 @@
 
 #include "numa/os/signals.hpp"
 #include "util/check.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 namespace {
@@ -39,7 +40,7 @@ PageMigrationDaemon::PageMigrationDaemon(Os& os, const PagemigdOptions& options,
     }
     for (std::size_t i = 0; i < options.threads; ++i) {
         shares_.push_back(std::make_unique<MigrationShare>(os, log_, policy));
-        at_work_.push_back(std::make_unique<std::mutex>());
+        at_work_.push_back(std::make_unique<Mutex>());
     }
     start(options.threads);
 }
@@ -62,12 +63,12 @@ void PageMigrationDaemon::start(std::size_t threads) {
 void PageMigrationDaemon::serve(const std::vector<PlacedGroup*>& groups) {
     if (threads_.empty()) return;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
-        const std::lock_guard pass(*at_work_[i]);
+        const LockGuard pass(*at_work_[i]);
         shares_[i]->clear();
         for (std::size_t g = i; g < groups.size(); g += threads_.size())
             shares_[i]->add(*groups[g]);
     }
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     serving_ = true;
 }
 
@@ -80,7 +81,7 @@ bool PageMigrationDaemon::has_caught_up() const noexcept {
 
 void PageMigrationDaemon::stop() noexcept {
     {
-        const std::lock_guard lock(mutex_);
+        const LockGuard lock(mutex_);
         stop_.request_stop();
     }
     wake_.notify_all();
@@ -91,7 +92,7 @@ void PageMigrationDaemon::stop() noexcept {
 // Returns false if the thread must end.
 bool PageMigrationDaemon::sleep_until_next_pass() {
     const auto period = std::chrono::duration<double>(period_seconds_);
-    std::unique_lock lock(mutex_);
+    WaitingLock lock(mutex_);
     do {
         wake_.wait_for(lock, period, [this] { return stop_.stop_requested(); });
     } while (!serving_ && !stop_.stop_requested());
@@ -100,7 +101,7 @@ bool PageMigrationDaemon::sleep_until_next_pass() {
 
 void PageMigrationDaemon::run(std::size_t number) {
     while (sleep_until_next_pass()) {
-        const std::lock_guard pass(*at_work_[number]);
+        const LockGuard pass(*at_work_[number]);
         try {
             shares_[number]->pass(stop_.get_token());
         } catch (const std::bad_alloc&) {

@@ -11,7 +11,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -21,6 +20,7 @@
 #include "numa/place/memory_options.hpp"
 #include "numa/place/migration_log.hpp"
 #include "numa/place/migration_share.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -61,10 +61,10 @@ class PageMigrationDaemon {
     std::vector<std::unique_ptr<MigrationShare>> shares_;  // one per requested thread
 
     std::stop_source stop_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    bool serving_ = false;  // under the mutex; the shares have got groups
-    std::vector<std::unique_ptr<std::mutex>> at_work_;  // by thread; locked during a pass
+    Mutex mutex_;
+    std::condition_variable_any wake_;
+    bool serving_ NW_GUARDED_BY(mutex_) = false;   // the shares have got groups
+    std::vector<std::unique_ptr<Mutex>> at_work_;  // by thread; locked during a pass
 
     std::vector<std::thread> threads_;
 };

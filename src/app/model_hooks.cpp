@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <string>
 #include <system_error>
@@ -19,6 +18,7 @@
 #include "memory/handler/handler_probe.hpp"
 #include "numa/os/signals.hpp"
 #include "util/check.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -42,7 +42,7 @@ class HookTimeout final : public HandlerProbe {
     }
     ~HookTimeout() {
         {
-            const std::lock_guard lock(mutex_);
+            const LockGuard lock(mutex_);
             over_ = true;
         }
         over_changed_.notify_one();
@@ -52,12 +52,13 @@ class HookTimeout final : public HandlerProbe {
 
   private:
     void run() {
-        std::unique_lock lock(mutex_);
+        WaitingLock lock(mutex_);
         std::chrono::duration<double> time(seconds_);
         // Request again every 20 ms: the request has no effect while the hook executes a library
         // that must not be left. After 50 requests the hook is left by force.
         constexpr std::uint32_t tries_max = 50;
-        for (std::uint32_t i = 0; !over_changed_.wait_for(lock, time, [this] { return over_; });
+        for (std::uint32_t i = 0;
+             !over_changed_.wait_for(lock, time, [this]() NW_REQUIRES(mutex_) { return over_; });
              ++i) {
             if (const std::uint64_t call = running_call(); call != 0)
                 ask(ProbeWish::end, call, i >= tries_max);
@@ -73,9 +74,9 @@ class HookTimeout final : public HandlerProbe {
     }
 
     const double seconds_;
-    std::mutex mutex_;
-    std::condition_variable over_changed_;
-    bool over_ = false;
+    Mutex mutex_;
+    std::condition_variable_any over_changed_;
+    bool over_ NW_GUARDED_BY(mutex_) = false;
     std::thread thread_;
 };
 

@@ -15,6 +15,7 @@
 #include "app/standard_error.hpp"
 #include "engine/worker_threads.hpp"
 #include "numa/os/signals.hpp"
+#include "util/locks.hpp"
 #include "util/number_text.hpp"
 
 namespace nw {
@@ -140,7 +141,7 @@ ProgressLine::ProgressLine(ProgressMode mode, VirtualTime until, const LiveProgr
 ProgressLine::~ProgressLine() {
     if (!thread_.joinable()) return;
     {
-        const std::lock_guard lock(mutex_);
+        const LockGuard lock(mutex_);
         over_ = true;
     }
     over_changed_.notify_one();
@@ -148,12 +149,11 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::print(std::string_view message) {
-    const std::lock_guard lock(writing_);
+    const LockGuard lock(writing_);
     erase();
     write_to_stderr(fmt::format("{}\n", message));
 }
 
-// Requires: writing_ is held.
 void ProgressLine::erase() {
     if (drawn_) write_to_stderr("\r\x1b[K");
     drawn_ = false;
@@ -163,12 +163,12 @@ void ProgressLine::redraw_often() {
     while (wait_for(redraw_period)) {
         look(elapsed());
         const std::size_t columns = terminal_columns();
-        const std::lock_guard lock(writing_);
+        const LockGuard lock(writing_);
         // Leave the last column empty: after writing into it, some terminals move to the next line.
         write_to_stderr(fmt::format("\r{}\x1b[K", meter_.line(columns - 1)));
         drawn_ = true;
     }
-    const std::lock_guard lock(writing_);
+    const LockGuard lock(writing_);
     erase();
 }
 
@@ -184,8 +184,8 @@ void ProgressLine::print_rarely(double first_seconds) {
 }
 
 bool ProgressLine::wait_for(duration<double> time) {
-    std::unique_lock lock(mutex_);
-    return !over_changed_.wait_for(lock, time, [this] { return over_; });
+    WaitingLock lock(mutex_);
+    return !over_changed_.wait_for(lock, time, [this]() NW_REQUIRES(mutex_) { return over_; });
 }
 
 double ProgressLine::elapsed() const noexcept {

@@ -10,13 +10,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "app/options/option_table.hpp"
 #include "results/statistics/live_progress.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -90,16 +90,16 @@ class ProgressLine {
     bool wait_for(std::chrono::duration<double> time);  // returns false when the run is over
     void look(double seconds);
     double elapsed() const noexcept;
-    void erase();
+    void erase() NW_REQUIRES(writing_);
 
     const LiveProgress& live_;
     ProgressMeter meter_;
     const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-    std::mutex mutex_;
-    std::condition_variable over_changed_;
-    bool over_ = false;  // under mutex_
-    std::mutex writing_;
-    bool drawn_ = false;  // under writing_: the terminal shows the line
+    Mutex mutex_;
+    std::condition_variable_any over_changed_;
+    bool over_ NW_GUARDED_BY(mutex_) = false;
+    Mutex writing_;
+    bool drawn_ NW_GUARDED_BY(writing_) = false;  // the terminal shows the line
     std::thread thread_;
 };
 

@@ -19,6 +19,8 @@ target_compile_options(numawarp_own_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow
     # GCC 12 reports an overlapping copy in every `"text" + std::string` (GCC bug 105651).
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+    # Checks the annotations of util/locks.hpp.
+    $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
     $<$<BOOL:${NUMAWARP_WERROR}>:-Werror>
     "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
 target_compile_definitions(numawarp_own_flags INTERFACE

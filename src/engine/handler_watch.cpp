@@ -12,6 +12,7 @@
 #include "numa/os/signals.hpp"
 #include "plan/run_plan.hpp"
 #include "results/statistics/live_progress.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 namespace {
@@ -76,7 +77,7 @@ HandlerWatch::HandlerWatch(const RunPlan& plan, std::vector<WatchedThread*> thre
 
 HandlerWatch::~HandlerWatch() {
     {
-        const std::lock_guard lock(mutex_);
+        const LockGuard lock(mutex_);
         end_ = true;
     }
     ended_.notify_all();
@@ -84,8 +85,8 @@ HandlerWatch::~HandlerWatch() {
 }
 
 void HandlerWatch::run() {
-    std::unique_lock lock(mutex_);
-    while (!ended_.wait_for(lock, between_looks, [this] { return end_; })) {
+    WaitingLock lock(mutex_);
+    while (!ended_.wait_for(lock, between_looks, [this]() NW_REQUIRES(mutex_) { return end_; })) {
         const auto now = Clock::now();
         awake_ += std::min<std::chrono::nanoseconds>(now - std::exchange(last_look_, now),
                                                      between_looks_max);

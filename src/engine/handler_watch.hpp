@@ -17,13 +17,13 @@
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/watched_thread.hpp"
 #include "memory/handler/handler_probe.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -95,9 +95,9 @@ class HandlerWatch {
     std::chrono::nanoseconds awake_{};
     Clock::time_point last_look_ = Clock::now();
     double irrevocable_seconds_ = 0;  // the longest time that an irrevocable handler has taken
-    std::mutex mutex_;
-    std::condition_variable ended_;
-    bool end_ = false;
+    Mutex mutex_;
+    std::condition_variable_any ended_;
+    bool end_ NW_GUARDED_BY(mutex_) = false;
     std::thread thread_;
 };
 

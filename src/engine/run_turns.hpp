@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "util/spin_lock.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 

@@ -15,14 +15,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <span>
 
 #include "event/ready_list.hpp"
 #include "event/slot_buffer.hpp"
 #include "util/check.hpp"
 #include "util/handoff.hpp"
-#include "util/spin_lock.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -41,7 +40,7 @@ class alignas(64) BottomHalf {
     // list of the worker that owns the group now. Throws std::bad_alloc.
     void push(const std::byte* events, std::size_t size, ReadyList& owner) {
         note_handoff(Handoff::mail_pushed);
-        const std::lock_guard writing(lock_);
+        const LockGuard writing(lock_);
         live_.append(events, size, pages_);
         if (listed_) return;
         listed_ = true;
@@ -56,7 +55,7 @@ class alignas(64) BottomHalf {
         expired_.clear(pages_);
         had_mail_ = true;
         {
-            const std::lock_guard swapping(lock_);
+            const LockGuard swapping(lock_);
             swap(live_, expired_);
             listed_ = false;
         }
@@ -75,7 +74,7 @@ class alignas(64) BottomHalf {
         if (trimmed_) return;
         expired_.release(pages_);
         {
-            const std::lock_guard swapping(lock_);
+            const LockGuard swapping(lock_);
             if (listed_) return;
             swap(live_, expired_);
         }
@@ -89,7 +88,7 @@ class alignas(64) BottomHalf {
     void validate() {
         pages_.validate();
         expired_.validate(pages_);
-        const std::lock_guard looking(lock_);
+        const LockGuard looking(lock_);
         live_.validate(pages_);
         NW_CHECK(live_.id() != expired_.id());
         NW_CHECK(listed_ || live_.empty());  // else no worker would drain it
@@ -99,9 +98,10 @@ class alignas(64) BottomHalf {
 
   private:
     SpinLock lock_;
-    bool listed_ = false;  // on a ready list, or taken from one and not drained yet; under lock_
+    // On a ready list, or taken from one and not drained yet.
+    bool listed_ NW_GUARDED_BY(lock_) = false;
     std::uint32_t group_;
-    SlotBuffer live_;  // under lock_
+    SlotBuffer live_ NW_GUARDED_BY(lock_);
     MailPages& pages_;
     // The fields from here on belong to the owner.
     alignas(64) SlotBuffer expired_;

@@ -5,12 +5,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "net/transport.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -26,7 +26,7 @@ class Exchange {
     // Thread: any. Copies the bytes.
     void post(RankId destination, std::span<const std::byte> batch) {
         OutgoingBatch own{destination, {batch.begin(), batch.end()}};
-        const std::lock_guard lock(mutex_);
+        const LockGuard lock(mutex_);
         outgoing_.push_back(std::move(own));
         unsent_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in send()
     }
@@ -43,7 +43,7 @@ class Exchange {
         if (next_ == sending_.size()) {
             sending_.clear();
             next_ = 0;
-            const std::lock_guard lock(mutex_);
+            const LockGuard lock(mutex_);
             sending_.swap(outgoing_);
         }
         std::uint64_t sent = 0;
@@ -97,8 +97,8 @@ class Exchange {
 
     Transport& transport_;
     std::vector<std::vector<std::byte>> early_;  // belongs to the holder of the net role
-    std::mutex mutex_;
-    std::vector<OutgoingBatch> outgoing_;
+    Mutex mutex_;
+    std::vector<OutgoingBatch> outgoing_ NW_GUARDED_BY(mutex_);
     std::atomic<std::size_t> unsent_{0};
     // Only the holder of the net role uses these. Batches from next_ on are still to be sent.
     std::vector<OutgoingBatch> sending_;

@@ -43,7 +43,7 @@
 #include "tests/support/fake_os.hpp"
 #include "tests/support/new_lp_heap.hpp"
 #include "tests/support/set_options.hpp"
-#include "util/spin_lock.hpp"
+#include "util/locks.hpp"
 
 namespace nw::bench {
 namespace {

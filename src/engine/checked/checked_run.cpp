@@ -14,6 +14,7 @@
 #include "memory/handler/outside_sources.hpp"
 #include "memory/heap/lp_heap.hpp"
 #include "memory/image/thread_results.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 namespace {
@@ -42,7 +43,7 @@ void append(std::vector<std::byte>& log, const T* from, std::size_t count) {
 
 void CheckedRun::note_committed(const EventRecord& event) {
     const LoggedEvent logged{event.key(), event.target, event.type, event.payload_bytes};
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     append(log_, &logged, 1);
     append(log_, event.payload(), event.payload_bytes);
 }

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +22,7 @@
 #include "api/event_key.hpp"
 #include "engine/running_call.hpp"
 #include "memory/image/program_variables.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -97,8 +97,8 @@ class CheckedRun {
 
     const Wanted wanted_;
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-    std::mutex mutex_;  // of the log
-    std::vector<std::byte> log_;
+    Mutex mutex_;
+    std::vector<std::byte> log_ NW_GUARDED_BY(mutex_);
     std::optional<ProgramVariables> variables_;
     std::vector<Image> images_;  // by LP
     std::vector<Breach> breaches_;

@@ -27,8 +27,8 @@
 #include "numa/place/placement_probe.hpp"
 #include "results/statistics/stopwatch.hpp"
 #include "util/check.hpp"
+#include "util/locks.hpp"
 #include "util/meter_marks.hpp"
-#include "util/spin_lock.hpp"
 
 namespace nw {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "lp/group.hpp"
 #include "plan/run_plan.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -18,13 +19,15 @@ WindowRank::WindowRank(const RunPlan& plan, Transport& transport, MemorySource& 
 
 bool WindowRank::net_step() {
     if (exchange_.ranks() == 1) return false;  // the last worker to arrive does all the work
-    const std::unique_lock role(net_role_, std::try_to_lock);
-    return !role.owns_lock() || step();
+    if (!net_role_.try_lock()) return true;
+    const LockGuard role(net_role_, std::adopt_lock);
+    return step();
 }
 
 void WindowRank::receive_early() {
-    const std::unique_lock role(net_role_, std::try_to_lock);
-    if (role.owns_lock()) exchange_.receive_early();
+    if (!net_role_.try_lock()) return;
+    const LockGuard role(net_role_, std::adopt_lock);
+    exchange_.receive_early();
 }
 
 void WindowRank::finish_sending() {
@@ -32,12 +35,12 @@ void WindowRank::finish_sending() {
 }
 
 void WindowRank::begin_reduction() {
-    const std::lock_guard role(net_role_);
+    const LockGuard role(net_role_);
     step();
 }
 
 std::string WindowRank::waiting_for() {
-    const std::lock_guard role(net_role_);
+    const LockGuard role(net_role_);
     return rounds_.waiting_for();
 }
 
@@ -68,7 +71,7 @@ void WindowRank::fail(const EventKey& at) {
     } catch (...) {
     }
     {
-        const std::lock_guard lock(failure_mutex_);
+        const LockGuard lock(failure_mutex_);
         // A failure of the engine outranks a failure of the model.
         const bool outranks = failure_is_models_ && (!models || before(at, failed_at_));
         if (failure_ == nullptr || outranks) {
@@ -88,12 +91,12 @@ void WindowRank::give_up() noexcept {
 }
 
 EventKey WindowRank::failed_at() {
-    const std::lock_guard lock(failure_mutex_);
+    const LockGuard lock(failure_mutex_);
     return failed_at_;
 }
 
 void WindowRank::rethrow_failure() {
-    const std::lock_guard lock(failure_mutex_);
+    const LockGuard lock(failure_mutex_);
     if (failure_ != nullptr) std::rethrow_exception(failure_);
 }
 

@@ -21,7 +21,7 @@
 #include "net/exchange.hpp"
 #include "results/statistics/live_progress.hpp"
 #include "results/statistics/run_history.hpp"
-#include "util/spin_lock.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -76,7 +76,7 @@ class WindowRank {
     void rethrow_failure();
 
   private:
-    bool step();
+    bool step() NW_REQUIRES(net_role_);
 
     Exchange exchange_;
     InOrderWorld world_;
@@ -91,10 +91,10 @@ class WindowRank {
 
     std::atomic<bool> failed_{false};
     std::atomic<bool> broken_{false};
-    std::mutex failure_mutex_;
-    std::exception_ptr failure_;
-    EventKey failed_at_;
-    bool failure_is_models_ = false;
+    Mutex failure_mutex_;
+    std::exception_ptr failure_ NW_GUARDED_BY(failure_mutex_);
+    EventKey failed_at_ NW_GUARDED_BY(failure_mutex_);
+    bool failure_is_models_ NW_GUARDED_BY(failure_mutex_) = false;
 };
 
 }  // namespace nw

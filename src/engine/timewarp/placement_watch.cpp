@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "engine/worker_threads.hpp"
+#include "util/locks.hpp"
 #include "util/number_text.hpp"
 
 namespace nw {
@@ -122,7 +123,7 @@ void PlacementWatch::begin(const std::vector<PlacedGroup*>& groups, WorkerSeats&
     start_ = Clock::now();
     requests_answered_ = progress_.placement_requests.load(std::memory_order_relaxed);
     {
-        const std::lock_guard lock(mutex_);
+        const LockGuard lock(mutex_);
         begun_ = true;
     }
     changed_.notify_one();
@@ -131,13 +132,13 @@ void PlacementWatch::begin(const std::vector<PlacedGroup*>& groups, WorkerSeats&
 
 void PlacementWatch::release_groups() {
     daemon_.serve({});
-    const std::lock_guard lock(groups_mutex_);
+    const LockGuard lock(groups_mutex_);
     groups_.clear();
 }
 
 void PlacementWatch::watch_groups(const std::vector<PlacedGroup*>& groups) {
     daemon_.serve(groups);
-    const std::lock_guard lock(groups_mutex_);
+    const LockGuard lock(groups_mutex_);
     groups_.assign(groups.begin(), groups.end());
 }
 
@@ -147,6 +148,7 @@ void PlacementWatch::last_look() {
     try {
         last_ = look(pages_of_last_sample);
         if (last_->status == 0) history_.add(sample_of(*last_, daemon_.figures()));
+        const LockGuard lock(groups_mutex_);
         pages_shared_ = pages_shared_between_groups(groups_);
     } catch (const std::bad_alloc&) {
         // The run is done: a lack of memory for the last sample must not make it fail.
@@ -176,7 +178,7 @@ void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notice
 void PlacementWatch::stop() noexcept {
     progress_.placement_watched.store(false, std::memory_order_relaxed);
     {
-        const std::lock_guard lock(mutex_);
+        const LockGuard lock(mutex_);
         over_ = true;
     }
     changed_.notify_one();
@@ -187,8 +189,8 @@ void PlacementWatch::stop() noexcept {
 void PlacementWatch::run() {
     const std::chrono::duration<double> nap = std::min<std::chrono::duration<double>>(
         wake_up_interval, std::chrono::duration<double>(period_seconds_));
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return begun_ || over_; });
+    WaitingLock lock(mutex_);
+    changed_.wait(lock, [this]() NW_REQUIRES(mutex_) { return begun_ || over_; });
     while (!over_) {
         lock.unlock();
         try {
@@ -200,7 +202,7 @@ void PlacementWatch::run() {
             // Without this sample: the memory is needed elsewhere now.
         }
         lock.lock();
-        changed_.wait_for(lock, nap, [this] { return over_; });
+        changed_.wait_for(lock, nap, [this]() NW_REQUIRES(mutex_) { return over_; });
     }
 }
 
@@ -330,7 +332,7 @@ double PlacementWatch::seconds() const noexcept {
 }
 
 Placement PlacementWatch::look(std::size_t pages) const {
-    const std::lock_guard lock(groups_mutex_);
+    const LockGuard lock(groups_mutex_);
     return probe_placement(os_, groups_, pages);
 }
 

@@ -20,7 +20,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -36,6 +35,7 @@
 #include "results/statistics/live_progress.hpp"
 #include "results/statistics/numa_report.hpp"
 #include "results/statistics/sample_history.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -95,10 +95,10 @@ class PlacementWatch {
     bool watched_;  // whether samples are taken
     double period_seconds_;
 
-    mutable std::mutex groups_mutex_;
-    std::vector<const PlacedGroup*> groups_;  // under groups_mutex_
-    Clock::time_point start_;                 // written before begun_ is set, read-only afterwards
-    WorkerSeats* seats_ = nullptr;            // as start_
+    mutable Mutex groups_mutex_;
+    std::vector<const PlacedGroup*> groups_ NW_GUARDED_BY(groups_mutex_);
+    Clock::time_point start_;       // written before begun_ is set, read-only afterwards
+    WorkerSeats* seats_ = nullptr;  // as start_
     std::uint32_t requests_answered_ = 0;
     std::vector<int> cpus_;  // CPUs that this process may use
     // Places of all workers of the ranks on the same cores: the first ones, or those that the
@@ -115,10 +115,10 @@ class PlacementWatch {
     std::optional<Placement> last_;
     std::optional<std::uint64_t> pages_shared_;
 
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool begun_ = false;  // under mutex_
-    bool over_ = false;   // under mutex_
+    Mutex mutex_;
+    std::condition_variable_any changed_;
+    bool begun_ NW_GUARDED_BY(mutex_) = false;
+    bool over_ NW_GUARDED_BY(mutex_) = false;
     std::thread thread_;
 };
 

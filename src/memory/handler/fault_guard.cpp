@@ -10,9 +10,9 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 
 #include "util/check.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -43,7 +43,7 @@ std::array<std::atomic<FaultGuard::DescribeAddress>, 4> describers{};
 // The actions of `faults` before the engine installed its own. Written under a mutex, before the
 // first handler runs.
 std::array<struct sigaction, faults.size()> former_actions{};
-std::mutex former_actions_mutex;
+Mutex former_actions_mutex;
 
 std::size_t index_of(int signal) noexcept {
     std::size_t i = 0;
@@ -106,7 +106,7 @@ void install_handlers() {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, probe_signal);
-    const std::lock_guard lock(former_actions_mutex);
+    const LockGuard lock(former_actions_mutex);
     for (std::size_t i = 0; i < faults.size(); ++i) {
         struct sigaction present {};
         sigaction(faults[i].signal, nullptr, &present);

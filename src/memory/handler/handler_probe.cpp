@@ -9,6 +9,7 @@
 #include "memory/handler/heap_scope.hpp"
 #include "memory/handler/signal_scope.hpp"
 #include "numa/os/libc_code.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 namespace {
@@ -19,7 +20,7 @@ constinit thread_local HandlerProbe* volatile own_probe [[gnu::tls_model("initia
 
 // The action of the signal before the engine installed its own.
 struct sigaction former_action {};
-std::mutex former_action_mutex;
+Mutex former_action_mutex;
 
 // A thread in the C library may hold one of the library's locks.
 bool is_in_libc([[maybe_unused]] const ucontext_t& context) noexcept {
@@ -68,7 +69,7 @@ bool HandlerProbe::is_in_platform_mode() const noexcept { return current_heap ==
 
 void HandlerProbe::adopt_thread() {
     {
-        const std::lock_guard lock(former_action_mutex);
+        const LockGuard lock(former_action_mutex);
         struct sigaction present {};
         sigaction(probe_signal, nullptr, &present);
         if ((present.sa_flags & SA_SIGINFO) == 0 || present.sa_sigaction != on_signal) {
@@ -80,26 +81,26 @@ void HandlerProbe::adopt_thread() {
             install_in_handler_mode(probe_signal, action);
         }
     }
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     own_probe = this;
     thread_ = pthread_self();
     running_ = &handler_call;
 }
 
 void HandlerProbe::leave_thread() noexcept {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     own_probe = nullptr;
     running_ = nullptr;
 }
 
 std::uint64_t HandlerProbe::running_call() noexcept {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     if (running_ == nullptr || running_->guard.load(std::memory_order_relaxed) == nullptr) return 0;
     return running_->number.load(std::memory_order_relaxed);
 }
 
 double HandlerProbe::cpu_seconds() noexcept {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     clockid_t clock{};
     timespec used{};
     if (running_ == nullptr || pthread_getcpuclockid(thread_, &clock) != 0 ||
@@ -109,7 +110,7 @@ double HandlerProbe::cpu_seconds() noexcept {
 }
 
 void HandlerProbe::ask(ProbeWish wish, std::uint64_t call, bool by_force) noexcept {
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     if (running_ == nullptr) return;
     wish_.store(wish, std::memory_order_relaxed);
     call_.store(call, std::memory_order_relaxed);

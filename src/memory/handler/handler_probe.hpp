@@ -10,9 +10,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
 #include "memory/handler/fault_guard.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -57,9 +57,9 @@ class HandlerProbe {
     virtual bool is_in_platform_mode() const noexcept;
     static void on_signal(int signal, siginfo_t* info, void* context);
 
-    std::mutex mutex_;  // held while another thread uses thread_, which so cannot end
-    pthread_t thread_{};
-    const HandlerCall* running_ = nullptr;  // of thread_; null: no thread
+    Mutex mutex_;  // held while another thread uses thread_, which so cannot end
+    pthread_t thread_ NW_GUARDED_BY(mutex_){};
+    const HandlerCall* running_ NW_GUARDED_BY(mutex_) = nullptr;  // of thread_; null: no thread
     std::atomic<ProbeWish> wish_{ProbeWish::report};
     std::atomic<std::uint64_t> call_{0};
     std::atomic<bool> by_force_{false};

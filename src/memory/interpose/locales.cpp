@@ -11,7 +11,6 @@
 
 #include <locale>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <tuple>
@@ -21,6 +20,7 @@
 #include "memory/handler/runtime_state.hpp"
 #include "memory/interpose/original.hpp"
 #include "memory/interpose/refuse.hpp"
+#include "util/locks.hpp"
 
 extern "C" {
 // The names under which libstdc++ calls these functions.
@@ -59,7 +59,7 @@ class KeptLocales {
   public:
     locale_t find(int categories, const char* name, locale_t base) {
         const Key key{categories, name, base};  // before the lock: `name` may be an invalid pointer
-        const std::lock_guard lock(mutex_);
+        const nw::LockGuard lock(mutex_);
         locale_t& kept = made_[key];
         if (kept != nullptr) return kept;
         const locale_t copy = base != nullptr ? original_duplocale(base) : nullptr;
@@ -75,7 +75,7 @@ class KeptLocales {
     // Returns `original` itself, which is never freed from now on. For LC_GLOBAL_LOCALE, returns a
     // copy of the process's locale.
     locale_t copy(locale_t original) {
-        const std::lock_guard lock(mutex_);
+        const nw::LockGuard lock(mutex_);
         if (original == LC_GLOBAL_LOCALE) {
             // The process's locale does not change while handlers run.
             if (of_process_ == nullptr) of_process_ = keep(original_duplocale(original));
@@ -86,27 +86,27 @@ class KeptLocales {
     }
 
     bool has(locale_t locale) {
-        const std::lock_guard lock(mutex_);
+        const nw::LockGuard lock(mutex_);
         return kept_.contains(locale);
     }
 
     void process_changed() {
-        const std::lock_guard lock(mutex_);
+        const nw::LockGuard lock(mutex_);
         of_process_ = nullptr;
     }
 
   private:
     using Key = std::tuple<int, std::string, locale_t>;
 
-    locale_t keep(locale_t locale) {
+    locale_t keep(locale_t locale) NW_REQUIRES(mutex_) {
         kept_.insert(locale);
         return with_conversions(locale);
     }
 
-    std::mutex mutex_;
-    std::map<Key, locale_t> made_;
-    std::set<locale_t> kept_;
-    locale_t of_process_ = nullptr;
+    nw::Mutex mutex_;
+    std::map<Key, locale_t> made_ NW_GUARDED_BY(mutex_);
+    std::set<locale_t> kept_ NW_GUARDED_BY(mutex_);
+    locale_t of_process_ NW_GUARDED_BY(mutex_) = nullptr;
 };
 
 KeptLocales& kept_locales() {

@@ -36,7 +36,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <mutex>
 
 #include "memory/handler/fault_guard.hpp"
 #include "memory/handler/heap_scope.hpp"
@@ -44,6 +43,7 @@
 #include "memory/interpose/original.hpp"
 #include "memory/interpose/refuse.hpp"
 #include "numa/os/modules.hpp"
+#include "util/locks.hpp"
 
 extern "C" void* __libc_realloc(void* address, std::size_t bytes);
 extern "C" void __libc_free(void* address);
@@ -266,9 +266,9 @@ NW_DIGITS(long double, qfcvt, LDBL_MAX_10_EXP)
 static constinit auto original_localeconv = original_of(&::localeconv, "localeconv");
 extern "C" [[gnu::weak]] lconv* localeconv() {
     static constinit thread_local lconv result{};
-    static constinit std::mutex mutex;
+    static constinit nw::Mutex mutex;
     const nw::PlatformScope platform;
-    const std::lock_guard lock(mutex);
+    const nw::LockGuard lock(mutex);
     result = *original_localeconv();
     return &result;
 }

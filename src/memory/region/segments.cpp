@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "memory/handler/heap_scope.hpp"
 #include "memory/region/slot_layout.hpp"
 #include "util/check.hpp"
+#include "util/locks.hpp"
 #include "util/meter_marks.hpp"
 
 namespace nw {
@@ -118,7 +118,7 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     else
         meter_memory<MeterKind::engine>(base, bytes);
     {
-        const std::lock_guard guard(lock_);
+        const LockGuard guard(lock_);
         map_[count_++] = {static_cast<std::byte*>(base), bytes, kind};
     }
     active_bytes_ += bytes;
@@ -136,7 +136,7 @@ void SegmentTable::release_segment(void* base) noexcept {
     --entry;
     const Segment segment = *entry;
     {
-        const std::lock_guard guard(lock_);
+        const LockGuard guard(lock_);
         *entry = *(end - 1);
         --count_;
     }
@@ -156,7 +156,7 @@ void SegmentTable::copy_ranges(std::vector<PageRange>& ranges) const {
     ranges.clear();
     // Memory for the copy is allocated without the lock.
     for (std::size_t wanted = 0;; ranges.reserve(2 * wanted)) {
-        const std::lock_guard guard(lock_);
+        const LockGuard guard(lock_);
         wanted = count_;
         if (wanted > ranges.capacity()) continue;
         for (const Segment& segment : entries())
@@ -181,7 +181,7 @@ bool SegmentTable::make_room() noexcept {
     std::copy_n(map_, count_, grown);
     {
         // A thread that copies the table must not read the old one after its release.
-        const std::lock_guard guard(lock_);
+        const LockGuard guard(lock_);
         std::swap(map_, grown);
         capacity_ = wanted;
     }
@@ -366,7 +366,7 @@ void SegmentTable::load(Unpacker& in) {
     while (capacity_ < entries.size())
         if (!make_room()) throw std::bad_alloc();
     {
-        const std::lock_guard guard(lock_);
+        const LockGuard guard(lock_);
         std::copy(entries.begin(), entries.end(), map_);
         count_ = entries.size();
     }

@@ -30,8 +30,8 @@
 
 #include "memory/region/memory_source.hpp"
 #include "numa/place/placed_group.hpp"
+#include "util/locks.hpp"
 #include "util/packing.hpp"
-#include "util/spin_lock.hpp"
 
 namespace nw {
 

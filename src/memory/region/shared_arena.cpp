@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <mutex>
 #include <system_error>
 #include <vector>
 
@@ -17,7 +16,7 @@
 #include "memory/region/bad_address.hpp"
 #include "memory/region/size_classes.hpp"
 #include "util/check.hpp"
-#include "util/spin_lock.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 namespace {
@@ -56,13 +55,13 @@ static_assert(class_of(small_chunk_max) == small_class_count - 1);
 static_assert(class_of(quarter_step_bytes(small_chunk_max + 1)) == small_class_count);
 static_assert(class_of(quarter_step_bytes(SharedArena::bytes_max)) < class_count);
 
-// All fields are accessed under the lock.
 struct Arena {
     SpinLock lock;
-    Os* os = nullptr;
-    std::byte* cursor = reinterpret_cast<std::byte*>(SharedArena::base);
-    std::byte* end = cursor;  // [base, end) is mapped
-    std::array<FreeChunk*, class_count> free{};
+    Os* os = nullptr;  // written by a Filling, while no other thread uses the arena
+    std::byte* cursor NW_GUARDED_BY(lock) = reinterpret_cast<std::byte*>(SharedArena::base);
+    // [base, end) is mapped.
+    std::byte* end NW_GUARDED_BY(lock) = reinterpret_cast<std::byte*>(SharedArena::base);
+    std::array<FreeChunk*, class_count> free NW_GUARDED_BY(lock){};
 };
 constinit Arena* arena_place = nullptr;  // made by the first Filling, never destroyed
 alignas(Arena) constinit std::array<std::byte, sizeof(Arena)> arena_bytes{};
@@ -101,7 +100,7 @@ Head* head_of(const void* address) noexcept {
 
 // Maps more addresses at the end. Returns false if they are in use, or if the kernel refuses.
 // Requires: the lock.
-bool grow(Arena& a, std::size_t bytes) noexcept {
+bool grow(Arena& a, std::size_t bytes) noexcept NW_REQUIRES(a.lock) {
     const auto mapped =
         static_cast<std::size_t>(a.end - reinterpret_cast<const std::byte*>(SharedArena::base));
     // Grows by at least a quarter: few mappings, if the kernel does not merge them, and little
@@ -150,7 +149,7 @@ bool SharedArena::is_of_setup() noexcept {
 
 void SharedArena::ReadOnly::begin() noexcept {
     if (arena_place == nullptr || read_only_.load(std::memory_order_relaxed)) return;
-    const std::lock_guard guard(arena().lock);
+    const LockGuard guard(arena().lock);
     auto* const begin = reinterpret_cast<std::byte*>(base);
     if (arena().end == begin) return;
     const auto bytes = static_cast<std::size_t>(arena().end - begin);
@@ -162,7 +161,7 @@ void SharedArena::ReadOnly::begin() noexcept {
 void SharedArena::ReadOnly::end() noexcept {
     if (!begun_) return;
     begun_ = false;
-    const std::lock_guard guard(arena().lock);
+    const LockGuard guard(arena().lock);
     auto* const begin = reinterpret_cast<std::byte*>(base);
     const auto bytes = static_cast<std::size_t>(arena().end - begin);
     NW_CHECK(arena().os->set_access(begin, bytes, Access::write) == 0);
@@ -174,7 +173,7 @@ void* SharedArena::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     const std::size_t data_offset = std::max(alignment, sizeof(Head));
     const std::size_t capacity = capacity_for(data_offset + bytes);
     Arena& a = arena();
-    const std::lock_guard guard(a.lock);
+    const LockGuard guard(a.lock);
     // Chunks with a larger alignment begin at a multiple of it, and always come from the end.
     std::byte* chunk = nullptr;
     FreeChunk*& free = a.free[class_of(capacity)];
@@ -222,7 +221,7 @@ void SharedArena::free(void* address) noexcept {
         const auto end = (reinterpret_cast<std::uintptr_t>(chunk) + capacity) & ~(page_bytes - 1);
         a.os->discard(reinterpret_cast<void*>(begin), end - begin);
     }
-    const std::lock_guard guard(a.lock);
+    const LockGuard guard(a.lock);
     FreeChunk*& list = a.free[class_of(capacity)];
     list = new (chunk) FreeChunk{list};
 }
@@ -235,7 +234,7 @@ std::size_t SharedArena::usable_size(const void* address) noexcept {
 void SharedArena::validate() {
     if (arena_place == nullptr) return;
     Arena& a = arena();
-    const std::lock_guard guard(a.lock);
+    const LockGuard guard(a.lock);
     const auto* const begin = reinterpret_cast<const std::byte*>(base);
     NW_CHECK(a.cursor <= a.end);
     NW_CHECK(used_bytes() == static_cast<std::size_t>(a.cursor - begin));

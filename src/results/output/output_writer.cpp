@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "util/handoff.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 namespace {
@@ -30,7 +31,7 @@ void OutputWriter::hand_over(std::uint32_t worker, std::vector<OutputRow>& rows,
         bounds_[worker].store(bound, std::memory_order_release);
         return;
     }
-    const std::lock_guard lock(mutex_);
+    const LockGuard lock(mutex_);
     std::move(rows.begin(), rows.end(), std::back_inserter(waiting_));
     rows.clear();
     // Store the bound after the rows are in waiting_: a thread that reads the bound may write all
@@ -59,6 +60,9 @@ void OutputWriter::write(const OutputRow& row) {
     if (sink_ != nullptr) sink_->write(row);
 }
 
-void OutputWriter::finish() { write_waiting(time_infinity); }
+void OutputWriter::finish() {
+    const LockGuard lock(mutex_);
+    write_waiting(time_infinity);
+}
 
 }  // namespace nw

@@ -15,12 +15,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include <numawarp/time.hpp>
 
 #include "results/output/output_row.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -50,14 +50,14 @@ class OutputWriter {
     void finish();
 
   private:
-    void write_waiting(VirtualTime bound);
+    void write_waiting(VirtualTime bound) NW_REQUIRES(mutex_);
 
     RowSink* const sink_;
     std::unique_ptr<std::atomic<VirtualTime>[]> bounds_;
     const std::uint32_t workers_;
-    std::mutex mutex_;
-    std::vector<OutputRow> waiting_;
-    VirtualTime written_below_ = 0;
+    Mutex mutex_;
+    std::vector<OutputRow> waiting_ NW_GUARDED_BY(mutex_);
+    VirtualTime written_below_ NW_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace nw

@@ -13,6 +13,7 @@
 #include "results/statistics/run_history.hpp"
 #include "util/check.hpp"
 #include "util/handoff.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 namespace {
@@ -122,13 +123,24 @@ std::unique_ptr<Group> Rank::take_group(std::uint32_t g) noexcept { return std::
 void Rank::drop_group(std::uint32_t g) { groups_[g].reset(); }
 
 void Rank::receive_early() {
-    const std::unique_lock role(net_role_, std::try_to_lock);
-    if (role.owns_lock()) exchange_.receive_early();
+    if (!net_role_.try_lock()) return;
+    const LockGuard role(net_role_, std::adopt_lock);
+    exchange_.receive_early();
 }
 
 bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
-    std::unique_lock role(net_role_, std::try_to_lock);
-    if (!role.owns_lock()) return true;
+    if (!net_role_.try_lock()) return true;
+    NetStep result;
+    {
+        const LockGuard role(net_role_, std::adopt_lock);
+        result = step(now, trace);
+    }
+    if (result.is_over) sleepers_.wake_all();
+    if (!result.overdue.empty() && progress_.warn) progress_.warn(result.overdue);
+    return result.is_expecting;
+}
+
+Rank::NetStep Rank::step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (const std::uint64_t sent = exchange_.send(); sent > 0) trace.mark(TraceKind::send, sent);
     if (transport_.ranks() > 1) {
         const std::uint64_t received = exchange_.receive([this](std::span<const std::byte> batch) {
@@ -160,11 +172,7 @@ bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     std::string overdue;
     if (plan_.config.watchdog_seconds > 0)
         overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));
-    const bool is_expecting = gvt_.is_receiving() || exchange_.unsent() > 0;
-    role.unlock();
-    if (is_over) sleepers_.wake_all();
-    if (!overdue.empty() && progress_.warn) progress_.warn(overdue);
-    return is_expecting;
+    return {gvt_.is_receiving() || exchange_.unsent() > 0, is_over, std::move(overdue)};
 }
 
 void Rank::send_batch(RankId destination, const MailBuffer& batch) {
@@ -210,14 +218,14 @@ void Rank::bind(const Group& group, std::uint32_t worker) noexcept {
 }
 
 void Rank::hand_over(Handover&& handover, std::uint32_t to) {
-    const std::lock_guard lock(handover_mutex_);
+    const LockGuard lock(handover_mutex_);
     for (const Group* group : handover.groups) bind(*group, to | in_transit);
     handed_over_[to].push_back(std::move(handover));
 }
 
 std::vector<Handover> Rank::take_over(std::uint32_t w) {
     std::vector<Handover> taken;
-    const std::lock_guard lock(handover_mutex_);
+    const LockGuard lock(handover_mutex_);
     taken.swap(handed_over_[w]);
     for (const Handover& handover : taken)
         for (const Group* group : handover.groups) bind(*group, w);
@@ -225,7 +233,7 @@ std::vector<Handover> Rank::take_over(std::uint32_t w) {
 }
 
 void Rank::fail(std::exception_ptr failure) {
-    const std::lock_guard lock(failure_mutex_);
+    const LockGuard lock(failure_mutex_);
     // A failure of the engine outranks a failure of the model.
     if (failure_ == nullptr || model_failed()) {
         failure_ = failure;
@@ -236,7 +244,7 @@ void Rank::fail(std::exception_ptr failure) {
 }
 
 void Rank::fail_in_model(const EventKey& key, const std::string& message) {
-    const std::lock_guard lock(failure_mutex_);
+    const LockGuard lock(failure_mutex_);
     if (failure_ != nullptr && !before(key, model_failed_at_)) return;
     if (failure_ != nullptr && !model_failed()) return;
     failure_ = std::make_exception_ptr(ModelError(message));
@@ -247,7 +255,7 @@ void Rank::fail_in_model(const EventKey& key, const std::string& message) {
 }
 
 EventKey Rank::model_failed_at() {
-    const std::lock_guard lock(failure_mutex_);
+    const LockGuard lock(failure_mutex_);
     return model_failed_at_;
 }
 
@@ -257,7 +265,7 @@ void Rank::stop() noexcept {
 }
 
 void Rank::rethrow_failure() {
-    const std::lock_guard lock(failure_mutex_);
+    const LockGuard lock(failure_mutex_);
     if (failure_ != nullptr) std::rethrow_exception(failure_);
 }
 

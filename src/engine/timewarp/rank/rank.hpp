@@ -35,7 +35,7 @@
 #include "net/exchange.hpp"
 #include "plan/partition.hpp"
 #include "results/statistics/trace.hpp"
-#include "util/spin_lock.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 
@@ -200,6 +200,13 @@ class Rank {
     Os& os() noexcept;
 
   private:
+    // The result of step().
+    struct NetStep {
+        bool is_expecting;     // something is under way that only another step will find
+        bool is_over = false;  // a round is over
+        std::string overdue;   // a warning, or empty
+    };
+    NetStep step(GvtRounds::Clock::time_point now, TraceTurn& trace) NW_REQUIRES(net_role_);
     // Thread: worker w.
     bool has_mail(std::uint32_t w) noexcept;
     void bind(const Group& group, std::uint32_t worker) noexcept;
@@ -226,20 +233,20 @@ class Rank {
     Sleepers sleepers_;
     WorkerSeats seats_;
     std::vector<AddressRange> stacks_;  // by worker
-    std::mutex handover_mutex_;
-    std::vector<std::vector<Handover>> handed_over_;  // by receiver, under handover_mutex_
+    Mutex handover_mutex_;
+    std::vector<std::vector<Handover>> handed_over_ NW_GUARDED_BY(handover_mutex_);  // by receiver
 
     SpinLock net_role_;  // by try_lock, except in hold_network()
     Rebinding rebinding_;
     RankBalance balance_;
-    TraceTrack trace_;                            // under the net role
-    TraceTrack::Clock::time_point round_over_{};  // under the net role; end of trace_'s last span
+    TraceTrack trace_;  // under the net role, until no worker executes
+    TraceTrack::Clock::time_point round_over_ NW_GUARDED_BY(net_role_){};  // end of its last span
 
     std::atomic<bool> failed_{false};
     std::atomic<bool> model_failed_{false};
-    std::mutex failure_mutex_;
-    std::exception_ptr failure_;
-    EventKey model_failed_at_{time_infinity, 0, 0, 0};
+    Mutex failure_mutex_;
+    std::exception_ptr failure_ NW_GUARDED_BY(failure_mutex_);
+    EventKey model_failed_at_ NW_GUARDED_BY(failure_mutex_){time_infinity, 0, 0, 0};
 };
 
 }  // namespace nw
