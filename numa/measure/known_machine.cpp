@@ -5,18 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <numawarp/model.hpp>
 
 #include "numa/decide/machine_file.hpp"
+#include "numa/os/machine.hpp"
 
 namespace nw {
 namespace {
@@ -29,11 +27,6 @@ using Rows = std::vector<std::vector<double>>;
 constexpr double supposed_mb_s = 10'000;
 constexpr int local_distance = 10;
 constexpr int supposed_distance = 20;  // if the distance is unknown
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
 
 // Returns the rows and columns of the nodes `wanted` in a file's table. Empty if the file does not
 // list all of them.
@@ -107,16 +100,6 @@ KnownMachine machine_from_firmware(Os& os, const std::vector<NodeId>& nodes) {
             by_firmware};
 }
 
-json rounded(const Rows& rows) {
-    json result = json::array();
-    for (const std::vector<double>& row : rows) {
-        json numbers = json::array();
-        for (const double value : row) numbers.push_back(std::round(value * 10) / 10);
-        result.push_back(numbers);
-    }
-    return result;
-}
-
 }  // namespace
 
 KnownMachine known_machine(Os& os, const std::string& file) {
@@ -134,6 +117,11 @@ KnownMachine known_machine(Os& os, const std::string& file) {
     }
 }
 
+std::string host_name() {
+    std::array<char, 256> name{};
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
 std::string cached_machine_file() {
     std::filesystem::path folder;
     if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
@@ -144,35 +132,6 @@ std::string cached_machine_file() {
         return "";
     }
     return folder / "numawarp" / fmt::format("machine-{}.json", host_name());
-}
-
-std::string describe_measure(const MeasuredMachine& measured, const Machine& machine) {
-    nlohmann::ordered_json nodes = json::array();
-    for (const NodeId id : measured.nodes) {
-        nlohmann::ordered_json node = {{"node", index(id)}, {"name", ""}, {"memory_bytes", 0}};
-        for (const Machine::Node& known : machine.nodes) {
-            if (known.id != id) continue;
-            node["name"] = known.name;
-            node["memory_bytes"] = known.total_bytes;
-        }
-        node["cpus"] = json::array();
-        for (const Cpu& cpu : machine.cpus)
-            if (cpu.node == id) node["cpus"].push_back(cpu.number);
-        nodes.push_back(node);
-    }
-    const std::string date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
-    const nlohmann::ordered_json content = {
-        {"source", fmt::format("measured on {} on {}", host_name(), date)},
-        {"convention",
-         "bw[c][m]: MB/s that CPUs of node c read from memory of node m, with no other traffic; "
-         "bw_busy: while all nodes read, each from one node; rows and columns as in nodes"},
-        {"host", host_name()},
-        {"cpu", cpu_name()},
-        {"nodes", nodes},
-        {"bw", rounded(measured.bandwidth)},
-        {"bw_busy", rounded(measured.bandwidth_busy)},
-        {"latency_ns", rounded(measured.latency_ns)}};
-    return content.dump(1) + '\n';
 }
 
 }  // namespace nw

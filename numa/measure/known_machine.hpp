@@ -13,8 +13,6 @@
 #include <numawarp/ids.hpp>
 
 #include "numa/decide/bandwidth_matrix.hpp"
-#include "numa/measure/machine_measure.hpp"
-#include "numa/os/machine.hpp"
 #include "numa/os/os.hpp"
 
 namespace nw {
@@ -31,11 +29,11 @@ struct KnownMachine {
 // support. A measurement in the cache folder that belongs to another machine is ignored.
 KnownMachine known_machine(Os& os, const std::string& file);
 
+// "unknown" if the kernel does not return a name.
+std::string host_name();
+
 // The file with the measurements of this host. Empty if neither XDG_CACHE_HOME nor HOME is an
 // absolute path.
 std::string cached_machine_file();
-
-// The JSON text of a measurement: the machine, the names of its nodes, and the tables.
-std::string describe_measure(const MeasuredMachine& measured, const Machine& machine);
 
 }  // namespace nw

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks with which a program informs the meter (jobs/meter): in which phase of a run a thread is,
-// and which kind of data is at which addresses. A mark is one no-operation of eight bytes, `nopl
-// MARK(%rdi,%rsi)`, which the processor decodes and drops. The meter's plug-in sees every
-// instruction of an emulated program. It recognizes a mark by the displacement and reads the two
-// registers. So the measured program is the program that users run: the marks are always there, and
-// no code tests whether the program is being measured.
+// Marks with which a program informs the meter (jobs/research/meter): in which phase of a run a
+// thread is, and which kind of data is at which addresses. A mark is one no-operation of eight
+// bytes, `nopl MARK(%rdi,%rsi)`, which the processor decodes and drops. The meter's plug-in sees
+// every instruction of an emulated program. It recognizes a mark by the displacement and reads the
+// two registers. So the measured program is the program that users run: the marks are always there,
+// and no code tests whether the program is being measured.
 //
 // Thread: any. A mark is about the thread that executes it.
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace nw {
 
-// The plug-in writes phases and kinds as numbers. jobs/meter/counts.py lists the names in the same
-// order.
+// The plug-in writes phases and kinds as numbers. jobs/research/meter/counts.py lists the names in
+// the same order.
 enum class MeterPhase : std::uint8_t {
     none,  // no phase is set: other programs, the time before and after a run
     set_up,

@@ -23,7 +23,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path += [str(ROOT / "jobs"), str(ROOT / "jobs/cost_model")]
+sys.path += [str(ROOT / "jobs"), str(ROOT / "jobs/research/cost_model")]
 import memory  # noqa: E402
 
 ROUNDS_DEFAULT = 3

@@ -52,6 +52,11 @@ ROOMS = {
     "src/util": [PUBLIC],
 }
 
+# Programs for measurements, above all rooms: the rooms that they use. They are no room, because no room
+# of the simulator includes them, and only NUMAWARP_RESEARCH=ON builds them.
+RESEARCH = "jobs/research"
+USERS = {**ROOMS, RESEARCH: [PUBLIC, "src/gvt", "mpi", "src/net", "numa", "src/util"]}
+
 # The sub-folders of rooms, with the sub-folders of the same room that they use. "" is the folder of
 # the room itself.
 PARTS = {
@@ -65,8 +70,7 @@ PARTS = {
                     "output": []},
     "src/memory": {"interpose": ["image", "heap", "region", "handler"], "image": ["heap", "region"],
                    "heap": ["region", "handler"], "region": ["handler"], "handler": []},
-    "numa": {"program": ["measure", "decide"], "place": ["measure", "decide", "os"],
-             "measure": ["decide", "os"], "decide": [], "os": []},
+    "numa": {"place": ["measure", "decide", "os"], "measure": ["decide", "os"], "decide": [], "os": []},
     "src/util": {"file": [""], "": []},
 }
 
@@ -99,7 +103,7 @@ BOXES = [
 REACH_MAX = {"src/engine/timewarp/rank/rank.hpp": 23, "src/engine/timewarp/worker/worker.hpp": 45}
 
 # The README that names the rooms and files below a folder.
-INDEXES = {"src": "src/README.md", "numa": "numa/README.md", "mpi": "mpi/README.md"}
+INDEXES = {"src": "src/README.md", "numa": "numa/README.md", "mpi": "mpi/README.md", RESEARCH: "jobs/research/README.md"}
 
 # Allowed headers of the system and of libraries, by folder. Names of C++ headers contain no dot;
 # except for C_HEADERS they need no entry. Only numa/ and src/memory/ call the kernel, except for
@@ -133,7 +137,7 @@ FOREIGN = {
     "src/memory/region": ["unistd.h"],
     "src/memory/handler": ["cxxabi.h", "execinfo.h", "pthread.h", "setjmp.h", "signal.h", "ucontext.h",
                            "unistd.h"],
-    "numa/program": ["nlohmann/*"],
+    RESEARCH: ["nlohmann/*", "unistd.h"],
     "numa/place": ["pthread.h"],
     "numa/measure": ["nlohmann/*", "unistd.h"],
     "numa/decide": ["nlohmann/*"],
@@ -181,7 +185,7 @@ class Check:
 
     def breach(self, path, bracket, name):
         """The violation by this include, or None. Notes the edge that the include uses."""
-        here = nearest(ROOMS, path)
+        here = nearest(USERS, path)
         target = find_ours(self.root, self.root / path, name)
         if target is None and name in GENERATED:
             target = GENERATED[name]
@@ -197,13 +201,13 @@ class Check:
                 return None
             return f"not among the foreign headers that {folder or here}/ may include"
 
-        there = nearest(ROOMS, target)
+        there = nearest(USERS, target)
         if there is None:
             return "its target is in no room"
         if there == here:
             return self.breach_inside(here, path, target)
         self.used.add((here, there))
-        return None if there in ROOMS[here] else f"{here}/ does not use {there}/ (ROOMS)"
+        return None if there in USERS[here] else f"{here}/ does not use {there}/ (ROOMS)"
 
     def breach_inside(self, room, path, target):
         parts = PARTS.get(room)
@@ -214,12 +218,12 @@ class Check:
         return None if other in parts.get(one, []) else f"{room}/{one} does not use {room}/{other} (PARTS)"
 
     def includes(self):
-        for top in ("src", "numa", "mpi", "models"):
+        for top in ("src", "numa", "mpi", "models", RESEARCH):
             for file in sorted((self.root / top).rglob("*")):
                 if file.suffix not in SUFFIXES:
                     continue
                 path = file.relative_to(self.root).as_posix()
-                if nearest(ROOMS, path) is None:
+                if nearest(USERS, path) is None:
                     yield f"{path}:1: the file is in no room"
                     continue
                 for number, line in enumerate(file.read_text().splitlines(), start=1):
@@ -230,7 +234,7 @@ class Check:
 
     def unused(self):
         """A line for each listed edge that no include uses. Requires: includes() has ended."""
-        for room, others in ROOMS.items():
+        for room, others in USERS.items():
             for other in others:
                 if (room, other) not in self.used:
                     yield f"{room}:1: no file includes a header of {other}/ (ROOMS)"
@@ -247,7 +251,7 @@ class Check:
         for folder in folders:
             if folder.startswith(PUBLIC) or "include" in Path(folder).parts or folder.endswith("_include"):
                 continue
-            index = INDEXES[folder.split("/")[0]]
+            index = INDEXES[nearest(INDEXES, folder + "/")]
             text = (self.root / index).read_text() if (self.root / index).is_file() else ""
             if folder not in INDEXES:  # several folders in one README, each with a section
                 if f"# `{folder}/`" not in text:

@@ -68,8 +68,9 @@ models = sorted(path.parent.name for path in (CHECKOUT / "models").glob("*/CMake
 helps = [said_by(programs.bin / model, "--help") for model in models]
 helps += [said_by(programs.bin / model, "--help") for model in ("rootsim_post", "rootsim_queue")]
 helps += [said_by(sys.executable, CHECKOUT / script, "--help") for script in
-          ("jobs/bench", "jobs/meter", "jobs/paper_numa", "jobs/paper_state_saving", "jobs/paper_bwap",
-           "jobs/cost_model", "jobs/replicate", "jobs/report", "tests/guest/run.py", "tests/hosts/run.py")]
+          ("jobs/bench", "jobs/replicate", "jobs/report", "tests/guest/run.py", "tests/hosts/run.py",
+           *(f"jobs/research/{command}" for command in
+             ("meter", "paper_numa", "paper_state_saving", "paper_bwap", "cost_model")))]
 helps += [said_by(CHECKOUT / script, "--help") for script in ("jobs/run", "tests/run")]
 helps.append(said_by(CHECKOUT / "jobs/run", "slurm", "--help"))
 # Of SLURM's options, only those that the job scripts use are allowed.
