@@ -92,6 +92,19 @@ template <MeterKind kind>
         reinterpret_cast<std::uintptr_t>(address), bytes);
 }
 
+// The marks of a worker's turn. A phase lasts until the next one begins. The object has no data.
+class PhaseMarks {
+  public:
+    void mail_phase() noexcept { meter_phase<MeterPhase::mail>(); }
+    void execute_phase() noexcept { meter_phase<MeterPhase::execute>(); }
+    void commit_phase() noexcept { meter_phase<MeterPhase::commit>(); }
+    void gvt_phase() noexcept { meter_phase<MeterPhase::gvt>(); }  // also the wait for GVT
+    // `events`: the number of events that this thread has committed so far.
+    void committed_events(std::uint64_t events) noexcept {
+        meter_mark<MeterMark::commits>(events, 0);
+    }
+};
+
 // A phase within the present phase, for the lifetime of the object.
 template <MeterPhase phase>
 class MeterScope {

@@ -10,7 +10,6 @@
 #include "plan/engine_trial.hpp"
 #include "plan/run_plan.hpp"
 #include "util/handoff.hpp"
-#include "util/meter_marks.hpp"
 
 namespace nw {
 namespace {
@@ -52,7 +51,7 @@ void WindowWorker::start() {
 }
 
 bool WindowWorker::turn(Clock::time_point now) {
-    meter_phase<MeterPhase::gvt>();
+    marks_.gvt_phase();
     if (is_idle_) waited_ += now - last_turn_;
     last_turn_ = now;
     is_idle_ = false;
@@ -103,7 +102,7 @@ bool WindowWorker::learn(Clock::time_point now) {
     const WindowSums& sums = rank_.rounds().result();
     if (self_ == 0) report(sums, now);
     if (is_first() && rank_.trial() != nullptr) consider_leaving(sums, now);
-    meter_phase<MeterPhase::mail>();
+    marks_.mail_phase();
     attempt([&] { executor_.fetch_mail(); });
     if (ending_ == Ending::catching_up || (sums.earliest >= rank_.plan().until && !sums.failed())) {
         end_or_pause(sums, now);
@@ -213,7 +212,7 @@ bool WindowWorker::execute(Clock::time_point now) {
         reached_ = bound;
         return false;
     }
-    meter_phase<MeterPhase::execute>();
+    marks_.execute_phase();
     const std::uint64_t batch = rank_.plan().ranks == 1 ? batch_events : batch_events_of_ranks;
     attempt([&] {
         executor_.run(bound, batch);
@@ -227,7 +226,7 @@ bool WindowWorker::execute(Clock::time_point now) {
         stands_at_ = executor_.last_time();
         stands_since_ = now;
     }
-    meter_phase<MeterPhase::mail>();
+    marks_.mail_phase();
     attempt([&] {
         executor_.hand_over_output(reached_);
         executor_.send_mail();
@@ -267,7 +266,7 @@ void WindowWorker::cut(Clock::time_point now) {
     ++cut_;
     waiting_since_ = now;
     has_warned_ = false;
-    meter_phase<MeterPhase::gvt>();
+    marks_.gvt_phase();
     note_handoff(Handoff::cut_made);
     if (rank_.rounds().arrive()) rank_.begin_reduction();
 }

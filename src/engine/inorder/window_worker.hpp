@@ -32,6 +32,7 @@
 #include "engine/inorder/window_overlap.hpp"
 #include "engine/inorder/window_rank.hpp"
 #include "engine/saved_worker.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw {
 
@@ -90,6 +91,7 @@ class WindowWorker final : public SavedWorker {
     const std::uint32_t self_;
     const bool measures_;  // whether it measures how large the overlap should be
     InOrderExecutor executor_;
+    [[no_unique_address]] PhaseMarks marks_;  // the instrumentation of the turn
     WindowOverlap overlap_;
 
     std::uint32_t cut_ = first_window;   // the next window to cut

@@ -15,7 +15,6 @@
 #include "results/statistics/run_history.hpp"
 #include "util/check.hpp"
 #include "util/handoff.hpp"
-#include "util/meter_marks.hpp"
 
 namespace nw {
 
@@ -46,29 +45,25 @@ Worker::~Worker() = default;
 bool Worker::turn(Clock::time_point now) {
     if (standstill_.is_at_rest()) return false;
     core_.now = now;
-    trace_turn_.begin(now);
-    meter_phase<MeterPhase::mail>();
-    is_expecting_ = !core_.plan.config.net_thread && core_.rank.net_step(now, trace_turn_);
+    marks_.begin(now);
+    marks_.mail_phase();
+    is_expecting_ = !core_.plan.config.net_thread && core_.rank.net_step(now, marks_);
     relocation_->step();
-    meter_phase<MeterPhase::gvt>();
     on_gvt();
     // The jump out of a handler that crashed or was interrupted ends here, and the turn continues.
     // The handler's stack frames are gone; core_.running describes its call.
     if (sigsetjmp(core_.guard.env(), 0) != 0) leave_crashed();
     if (handovers_->is_awaiting()) handovers_->take_over();
-    meter_phase<MeterPhase::mail>();
+    marks_.mail_phase();
     // In every turn, after the round was learned and before groups are handed over: a group's new
     // worker may already execute up to that round's horizon (src/engine/timewarp/parts/rebinding.pml).
     bool worked = drain_mail();
-    meter_phase<MeterPhase::execute>();
     worked |= core_.rank.is_congested() || execute_batch();
-    meter_phase<MeterPhase::mail>();
+    marks_.mail_phase();
     outboxes_.flush(false);
-    meter_phase<MeterPhase::gvt>();
     cut();
-    meter_phase<MeterPhase::commit>();
     worked |= commit();
-    meter_phase<MeterPhase::gvt>();  // also the wait for GVT
+    marks_.gvt_phase();
     relieve_memory();
     if (handovers_->is_leaving() && committer_.is_done()) hand_over();
     if (committer_.is_done()) standstill_.settle();
@@ -81,7 +76,7 @@ bool Worker::turn(Clock::time_point now) {
 void Worker::note_idle() {
     ++core_.counters[Counter::idle_turns];
     core_.rank.gvt().want_round();
-    trace_turn_.mark(TraceKind::idle, 1);
+    marks_.mark(TraceKind::idle, 1);
 }
 
 bool Worker::may_sleep() const noexcept {
@@ -91,14 +86,15 @@ bool Worker::may_sleep() const noexcept {
 
 void Worker::sleep() {
     const auto begun = Clock::now();
-    core_.rank.sleep(core_.self.worker, core_.epochs.seen(), throttle_.horizon(), trace_turn_);
+    core_.rank.sleep(core_.self.worker, core_.epochs.seen(), throttle_.horizon(), marks_);
     asleep_seconds_ += std::chrono::duration<double>(Clock::now() - begun).count();
-    trace_turn_.mark(TraceKind::idle, 1);
+    marks_.mark(TraceKind::idle, 1);
 }
 
 // --- GVT -----------------------------------------------------------------------------------------
 
 void Worker::on_gvt() {
+    marks_.gvt_phase();
     if (core_.epochs.seen() == core_.rank.gvt().done()) return;
     note_handoff(Handoff::result_read);
     const GvtResult& result = core_.rank.gvt().result();
@@ -213,6 +209,7 @@ std::uint64_t Worker::events_uncommitted() const noexcept {
 }
 
 void Worker::cut() {
+    marks_.gvt_phase();
     const bool open = core_.rank.gvt().opened() != core_.epochs.epoch();
     if (!open || core_.epochs.epoch() != core_.epochs.seen() || standstill_.nothing_in_flight())
         return;
@@ -252,14 +249,15 @@ void Worker::cut() {
     core_.rank.gvt().arrive(core_.self.worker);
     const std::uint32_t interval = core_.plan.config.gvt_interval_events;
     if (interval > 0) suggests_round_at_ = core_.counters[Counter::executed_events] + interval;
-    trace_turn_.mark(TraceKind::cut, 1);
+    marks_.mark(TraceKind::cut, 1);
 }
 
 bool Worker::commit() {
+    marks_.commit_phase();
     const bool committed = committer_.step(memory_relief_->is_low());
-    meter_mark<MeterMark::commits>(core_.counters[Counter::committed_events], 0);
+    marks_.committed_events(core_.counters[Counter::committed_events]);
     if (committed && committer_.is_done() && memory_sampler_->is_due(core_.now)) sample_memory();
-    trace_turn_.mark(TraceKind::commit, committed ? 1 : 0);
+    marks_.mark(TraceKind::commit, committed ? 1 : 0);
     return committed;
 }
 

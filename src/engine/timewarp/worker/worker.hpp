@@ -42,6 +42,7 @@
 #include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
 #include "numa/os/os.hpp"
+#include "util/meter_marks.hpp"
 
 namespace nw {
 
@@ -62,6 +63,12 @@ struct PausedRun;
 struct RolledBackLp;
 struct SavedRun;
 struct StrayPointers;
+
+// Marks the parts of a worker's turn for --trace, and its phases for the meter.
+class TurnMarks : public TraceTurn, public PhaseMarks {
+  public:
+    using TraceTurn::TraceTurn;
+};
 
 class alignas(64) Worker final : private detail::EventSink,
                                  public WatchedThread,
@@ -333,7 +340,7 @@ class alignas(64) Worker final : private detail::EventSink,
     std::int64_t committed_elsewhere_ = 0;
     bool is_expecting_ = false;  // the network may deliver more in the next turn
     double asleep_seconds_ = 0;
-    TraceTurn trace_turn_{core_.trace};
+    TurnMarks marks_{core_.trace};
     std::unique_ptr<MemorySampler> memory_sampler_;
     std::uint32_t walked_at_round_ = 0;  // at the last validate() of the paranoid preset
 };

@@ -38,7 +38,7 @@ bool Worker::drain_mail() {
         core_.rank.ready_list(core_.self.worker),
         [this](BottomHalf& mail) { return group_of(mail); },
         [this](const WireEvent& wire, Group& group) { receive(wire, group); });
-    trace_turn_.mark(TraceKind::mail, has_come ? 1 : 0);
+    marks_.mark(TraceKind::mail, has_come ? 1 : 0);
     return has_come;
 }
 
@@ -87,6 +87,7 @@ void Worker::receive(const WireEvent& wire, Group& group) {
 // A straggler is detected when it is the smallest pending event, not when it arrives. Therefore
 // several stragglers that arrive together cost one rollback.
 bool Worker::execute_batch() {
+    marks_.execute_phase();
     if (standstill_.phase() != Standstill::Phase::running) return false;
     const std::uint64_t executed = core_.counters[Counter::executed_events];
     if (is_asked()) [[unlikely]]
@@ -138,7 +139,7 @@ bool Worker::execute_batch() {
     throttle_.spend(allowed - left);
     if (core_.counters[Counter::executed_events] >= suggests_round_at_)
         core_.rank.gvt().suggest_round();
-    trace_turn_.mark(TraceKind::execute, core_.counters[Counter::executed_events] - executed);
+    marks_.mark(TraceKind::execute, core_.counters[Counter::executed_events] - executed);
     return left < allowed;
 }
 

@@ -56,13 +56,13 @@ Group& Worker::settle_in(Group& group) {
 
 void Worker::start(Clock::time_point now) {
     core_.now = now;
-    trace_turn_.begin(core_.now);
+    marks_.begin(core_.now);
     start_lps(
         core_.groups, core_.rank.memory_budget(), core_.running,
         [this](Group& group, LpRecord& lp) { run_on_start(group, lp); },
         [this] {
             outboxes_.flush(false);
-            if (!core_.plan.config.net_thread) core_.rank.net_step(core_.now, trace_turn_);
+            if (!core_.plan.config.net_thread) core_.rank.net_step(core_.now, marks_);
             drain_mail();
         });
     outboxes_.flush(true);
