@@ -385,7 +385,8 @@ def main():
         wrong = Check(Path(sys.argv[1])).all()
     else:
         sys.exit(__doc__)
-    print("\n".join(wrong) if wrong else "clean")
+    edges = sum(len(others) for others in ROOMS.values())
+    print("\n".join(wrong) if wrong else f"clean: {len(ROOMS)} rooms, {edges} edges")
     sys.exit(1 if wrong else 0)
 
 
