@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "numa/place/auto_policy.hpp"
-
+// `--place auto`: `weighted` if the run is limited by memory bandwidth, else `local`. There is a
+// choice only if workers run on some, but not all, of the machine's nodes. In other cases, and on a
+// machine with one node, the mode is `local`.
+//
+// The decision uses misses of the last-level cache, compared with the bandwidth of the workers'
+// nodes, if the machine counts misses and its bandwidths are known in MB/s. Otherwise a trial
+// (decide/placement_trial.hpp) measures committed events per second of CPU time. The trial moves
+// pages to all nodes, and moves them back unless the run was faster.
 #include <algorithm>
 #include <atomic>
 #include <set>
@@ -11,7 +17,7 @@
 #include "numa/decide/placement_trial.hpp"
 #include "numa/decide/window_median.hpp"
 #include "numa/measure/known_machine.hpp"
-#include "numa/place/spread_policy.hpp"
+#include "numa/place/placement_policy.hpp"
 
 namespace nw {
 namespace {
@@ -25,7 +31,7 @@ class AutoPolicy final : public PlacementPolicy {
   public:
     AutoPolicy(Os& os, const PolicyInputs& inputs)
         : machine_(known_machine(os, inputs.machine_file)),
-          weighted_(make_weighted_policy(os, inputs)) {
+          weighted_(weighted_placement.make(os, inputs)) {
         look_at(inputs.places);
         wants_misses_ = !is_decided_ && machine_.is_mb_s;
     }
@@ -148,8 +154,14 @@ class AutoPolicy final : public PlacementPolicy {
 
 }  // namespace
 
-std::unique_ptr<PlacementPolicy> make_auto_policy(Os& os, const PolicyInputs& inputs) {
-    return std::make_unique<AutoPolicy>(os, inputs);
-}
+const PlacementChoice auto_placement{
+    .word = "auto",
+    .help =
+        "weighted if the workers use only some of the nodes and bandwidth limits the run, else "
+        "local",
+    .make = make_policy<AutoPolicy>,
+    .spreads_pages = true,
+    .reads_machine = true,
+    .one_rank_only = true};
 
 }  // namespace nw

@@ -7,7 +7,7 @@
 //
 // The first policy is that of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015): a page is
 // allocated on the node of the worker that touches it first, and follows its group to the node of a
-// new worker. A new policy needs a file and a line in make_policy().
+// new worker. A new policy is a file with a PlacementChoice, and an entry in placement_choices.
 #pragma once
 
 #include <cstddef>
@@ -97,19 +97,31 @@ class PlacementPolicy {
 // First touch; pages follow their worker.
 class LocalPolicy final : public PlacementPolicy {
   public:
+    LocalPolicy() = default;
+    LocalPolicy(Os&, const PolicyInputs&) {}
     NodeId node_of(const void*, NodeId home) const noexcept override { return home; }
 };
 
 struct PolicyInputs {
-    PlaceMode mode = PlaceMode::local;
-    std::string machine_file;              // --machine
+    std::string machine_file = {};         // --machine
     std::optional<double> proximity = {};  // --proximity; none: the policy searches for it
     HugePages huge_pages = HugePages::automatic;
-    std::vector<Place> places;  // by worker, for all ranks for which the policy decides
-    SlotGrid slots;             // of the region
+    std::vector<Place> places = {};  // by worker, for all ranks for which the policy decides
+    SlotGrid slots = {};             // of the region
 };
 
-// Throws SetupError if the machine file is not valid.
-std::unique_ptr<PlacementPolicy> make_policy(Os& os, const PolicyInputs& inputs);
+extern const PlacementChoice interleave_placement, weighted_placement, asymsched_placement,
+    auto_placement;
+
+// The usual PlacementChoice::make.
+template <class Policy>
+std::unique_ptr<PlacementPolicy> make_policy(Os& os, const PolicyInputs& inputs) {
+    return std::make_unique<Policy>(os, inputs);
+}
+
+// All values of --place.
+inline constexpr const PlacementChoice* placement_choices[] = {
+    &local_placement, &interleave_placement, &weighted_placement, &asymsched_placement,
+    &auto_placement};
 
 }  // namespace nw

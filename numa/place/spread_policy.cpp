@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "numa/place/spread_policy.hpp"
-
+// `--place interleave` and `--place weighted`: pages of states and of the engine are spread over
+// all nodes that have memory, evenly or by the weights of BWAP (page_weights.hpp). Mail, which is
+// read once, stays on the node of the reading worker. These policies are for runs on some of a
+// machine's nodes whose models read more memory than these nodes provide.
+//
+// With weights, proximity is tuned during the run (decide/dwp_search.hpp), unless the user gives
+// it. The value of a window is the committed events per second of CPU time. A window counts only if
+// pagemigd has moved the pages of the last step. If workers are moved to other nodes, because CPUs
+// were taken away or returned, the weights are computed and proximity is tuned again.
+//
+// Both policies work with any kernel. If the kernel supports the wanted proportions, new pages are
+// placed by a policy for the whole region, which needs no additional mapping. pagemigd then moves
+// misplaced pages. It leaves interleaved pages where the kernel has put them. With weights, the
+// kernel puts sequences of pages on each node, whose lengths are the weights. For groups with few
+// pages the resulting shares are far from the weights, so pagemigd moves pages to the nodes of the
+// map.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -13,6 +27,7 @@
 #include "numa/decide/dwp_search.hpp"
 #include "numa/decide/page_map.hpp"
 #include "numa/measure/known_machine.hpp"
+#include "numa/place/placement_policy.hpp"
 
 namespace nw {
 namespace {
@@ -70,11 +85,10 @@ class SpreadPolicy : public PlacementPolicy {
 
 class InterleavePolicy final : public SpreadPolicy {
   public:
-    InterleavePolicy(const std::vector<NodeId>& nodes, const PolicyInputs& inputs)
-        : SpreadPolicy(nodes, inputs) {
-        PageMap map =
-            map_for(PageWeights(nodes.size(), 1.0 / static_cast<double>(nodes.size())), 1);
-        map.follow_kernel(std::vector<std::uint32_t>(nodes.size(), 1));
+    InterleavePolicy(Os& os, const PolicyInputs& inputs) : SpreadPolicy(os.nodes(), inputs) {
+        const std::size_t nodes = nodes_.size();
+        PageMap map = map_for(PageWeights(nodes, 1.0 / static_cast<double>(nodes)), 1);
+        map.follow_kernel(std::vector<std::uint32_t>(nodes, 1));
         go_by(std::move(map));
     }
 
@@ -85,6 +99,8 @@ class InterleavePolicy final : public SpreadPolicy {
 
 class WeightedPolicy final : public SpreadPolicy {
   public:
+    WeightedPolicy(Os& os, const PolicyInputs& inputs)
+        : WeightedPolicy(os, known_machine(os, inputs.machine_file), inputs) {}
     WeightedPolicy(Os& os, const KnownMachine& machine, const PolicyInputs& inputs)
         : SpreadPolicy(machine.nodes, inputs), machine_(machine), given_(inputs.proximity) {
         spread_for(worker_nodes(nodes_, inputs.places));
@@ -158,12 +174,17 @@ class WeightedPolicy final : public SpreadPolicy {
 
 }  // namespace
 
-std::unique_ptr<PlacementPolicy> make_interleave_policy(Os& os, const PolicyInputs& inputs) {
-    return std::make_unique<InterleavePolicy>(os.nodes(), inputs);
-}
+const PlacementChoice interleave_placement{.word = "interleave",
+                                           .help = "evenly on all nodes",
+                                           .make = make_policy<InterleavePolicy>,
+                                           .spreads_pages = true};
 
-std::unique_ptr<PlacementPolicy> make_weighted_policy(Os& os, const PolicyInputs& inputs) {
-    return std::make_unique<WeightedPolicy>(os, known_machine(os, inputs.machine_file), inputs);
-}
+const PlacementChoice weighted_placement{
+    .word = "weighted",
+    .help = "on all nodes, by the bandwidth that the workers have to them",
+    .make = make_policy<WeightedPolicy>,
+    .spreads_pages = true,
+    .reads_machine = true,
+    .reads_proximity = true};
 
 }  // namespace nw

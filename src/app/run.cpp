@@ -8,7 +8,6 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -29,7 +28,6 @@
 #include "app/model_hooks.hpp"
 #include "app/modelcheck/model_check.hpp"
 #include "app/options/command_line.hpp"
-#include "app/options/idle_options.hpp"
 #include "app/options/setup_rules.hpp"
 #include "app/progress.hpp"
 #include "app/rank_agreement.hpp"
@@ -93,14 +91,13 @@ std::string kinds_text(const Setup& setup) {
     return text;
 }
 
-// Returns the facts that must be equal on all ranks. The names of files and the amount of printed
-// text may differ. Whether the run has an output folder and a trace must be equal, because the
-// ranks gather their output.
-SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& table,
-                    const Settings& settings) {
-    const auto yes_or_no = [](bool yes) { return yes ? "yes" : "no"; };
-    SetupFacts facts{{"--help", yes_or_no(settings.help)},
-                     {"--version", yes_or_no(settings.version)}};
+// Returns the facts that must be equal on all ranks.
+SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& table) {
+    const Settings& settings = table.settings();
+    SetupFacts facts;
+    for (const OptionSpec& spec : table.specs())
+        if (spec.rules.role.on_ranks == Equal::presence)
+            facts.emplace_back("--" + spec.name, spec.is_on() ? "yes" : "no");
     if (settings.help || settings.version) return facts;
     facts.emplace_back("program", program_fingerprint());
     facts.emplace_back("version", std::string(version) + " " + std::string(built_commit));
@@ -108,16 +105,9 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
     facts.emplace_back("LPs", kinds_text(setup));
     const SavedRun* const saved = settings.config.restart_from.get();
     facts.emplace_back("the checkpoint", saved != nullptr ? saved->checksum : "none");
-    facts.emplace_back("--output", yes_or_no(!settings.config.output_directory.empty()));
-    facts.emplace_back("--trace", yes_or_no(!settings.trace_file.empty()));
-    constexpr std::string_view own_business[] = {"stats", "output",   "config", "trace",
-                                                 "quiet", "progress", "verbose"};
-    for (const OptionSpec& spec : table.specs()) {
-        if (!spec.value || std::find(std::begin(own_business), std::end(own_business), spec.name) !=
-                               std::end(own_business))
-            continue;
-        facts.emplace_back("--" + spec.name, text_of(spec.value()));
-    }
+    for (const OptionSpec& spec : table.specs())
+        if (spec.rules.role.on_ranks == Equal::value)
+            facts.emplace_back("--" + spec.name, text_of(spec.value()));
     // Compared last, because only ranks that save or restart have facts about libraries.
     if (saved != nullptr || settings.config.save.on())
         for (const LoadedModule& module : settings.config.save.modules)
@@ -126,29 +116,24 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
 }
 
 // The identity of the run. A saved run can be continued only by a run with an equal identity.
-RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTable& table,
-                        const Settings& settings) {
-    const Config& config = settings.config;
+RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTable& table) {
     // The first difference is reported. Therefore values that the user has given precede values
     // that follow from them.
     RunIdentity identity{{"the model", as_utf8(model.name())},
-                         {"the program", program_fingerprint()},
-                         {"--seed", std::to_string(config.seed)},
-                         {"--warm-up", fmt::format("{}", config.warm_up)},
-                         {"--measure-interval", fmt::format("{}", config.measure_interval)},
-                         {"--output", config.output_directory.empty() ? "off" : "on"},
-                         {"--check-heap", config.check_heap ? "on" : "off"}};
+                         {"the program", program_fingerprint()}};
+    for (const OptionSpec& spec : table.specs()) {
+        if (spec.rules.role.at_restart == Equal::value)
+            identity.emplace_back("--" + spec.name, text_of(spec.value()));
+        if (spec.rules.role.at_restart == Equal::presence)
+            identity.emplace_back("--" + spec.name, spec.is_on() ? "on" : "off");
+    }
     const auto add_content = [&](const std::string& name, const std::string& file) {
         std::error_code ignored;
         if (std::filesystem::is_regular_file(file, ignored))
             identity.emplace_back("the content of " + as_utf8(name), file_fingerprint(file));
     };
-    for (const OptionSpec& spec : table.model_specs()) {
-        if (!spec.value) continue;
-        const nlohmann::json value = spec.value();
-        identity.emplace_back("--" + spec.name, text_of(value));
-        if (value.is_string()) add_content("--" + spec.name, value.get<std::string>());
-    }
+    for (const OptionSpec& spec : table.model_specs())
+        if (spec.value().is_string()) add_content("--" + spec.name, spec.text());
     identity.emplace_back("the part of the command line that the model reads",
                           as_utf8(fmt::format("\"{}\"", fmt::join(setup.own_words, "\" \""))));
     // The part after "=", or the whole word: npos + 1 is 0.
@@ -269,7 +254,7 @@ class RankRun {
         if (code == exit_done)
             code = agreed([&] {
                 if (!asks_for_text()) prepare();
-                return facts_of(model_, setup_, *table_, settings_);
+                return facts_of(model_, setup_, *table_);
             });
         if (code != exit_done) return code;
         if (asks_for_text()) {
@@ -331,11 +316,11 @@ class RankRun {
             throw SetupError(fmt::format(
                 "--check-model: not allowed on {} ranks; allowed: one rank", ranks_.ranks()));
         check_run_ = ModelCheckRun::of_environment();
-        if (check_run_) check_run_->apply_to(settings_, model_, main_variables_);
+        if (check_run_) check_run_->apply_to(settings_, *table_, model_, main_variables_);
     }
 
     int check() {
-        for (const std::string& notice : idle_notices(settings_, *table_, {}))
+        for (const std::string& notice : table_->idle_notices({}))
             write_to_stderr(last_line(notice) + '\n');
         try {
             return check_model(model_, settings_);
@@ -360,14 +345,13 @@ class RankRun {
         }
         if (!setup_.measures.empty())
             add_measure_tables(setup_.outputs, settings_.config.measure_interval > 0);
-        check_setup(model_, setup_, settings_, ranks_.ranks());
-        if (const std::string option = option_for_timewarp(settings_, *table_); !option.empty())
+        check_setup(model_, setup_, *table_, ranks_.ranks());
+        if (const std::string option = table_->option_for_timewarp(); !option.empty())
             settings_.config.needs_timewarp = option + " has an effect only in Time Warp";
         check_kernel_pages(settings_.config);
         // Only these runs need their identity, and computing it reads whole files.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
-        find_saved_run(settings_,
-                       is_long ? identity_of(model_, setup_, *table_, settings_) : RunIdentity{},
+        find_saved_run(settings_, is_long ? identity_of(model_, setup_, *table_) : RunIdentity{},
                        modules_, setup_, ranks_.is_first());
         kept_tables().check();
         settings_.config.trace = !settings_.trace_file.empty();
@@ -431,7 +415,7 @@ class RankRun {
         live.unstoppable =
             "while the results were written; table rows that are already in CSV files are kept";
         for (std::string& notice :
-             idle_notices(settings_, *table_, RunFacts{model_, settings_, *table_, result}.shape()))
+             table_->idle_notices(RunFacts{model_, settings_, *table_, result}.shape()))
             result.notices.push_back(std::move(notice));
         for (const std::optional<WholeFile>* file : {&stats_file_, &trace_file_})
             if (std::string notice = *file ? (*file)->notice() : ""; !notice.empty())

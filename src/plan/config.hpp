@@ -60,7 +60,7 @@ struct Config {
     bool check_heap = false;             // guards around every block of an LP
     std::string output_directory;        // empty: no output
     double check_rollback = 0;           // share of events, in [0, 1]
-    PlaceMode place = PlaceMode::local;
+    const PlacementChoice* place = &local_placement;
     // File of the bandwidths between nodes; empty: measured, or from the firmware.
     std::string machine_file;
     // With weighted placement: the share of the pages due to nodes without workers that is put on
@@ -93,8 +93,8 @@ inline bool may_be_timewarp(const Config& config) noexcept {
 // Small pages if pages are spread over nodes now or may be spread later, unless the user has
 // decided otherwise.
 inline HugePages huge_pages_of(const Config& config) noexcept {
-    const bool spread = config.place != PlaceMode::local && config.place != PlaceMode::asymsched;
-    return spread && config.huge_pages == HugePages::automatic ? HugePages::off : config.huge_pages;
+    const bool is_free = config.huge_pages == HugePages::automatic;
+    return is_free && config.place->spreads_pages ? HugePages::off : config.huge_pages;
 }
 
 }  // namespace nw

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/options/command_line.hpp"
-#include "app/options/idle_options.hpp"
 #include "app/options/setup_rules.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/unit/app/toy_model.hpp"
@@ -25,10 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const nw::OptionTable table(settings, model);
     nw::test::read_or_refuse([&] {
         nw::read_command_line(words, table, settings);
-        nw::check_setup(model, model.setup(), settings, 1);
-        nw::idle_notices(settings, table, {});
-        for (const nw::OptionSpec& spec : table.specs())
-            if (spec.value) spec.value();
+        nw::check_setup(model, model.setup(), table, 1);
+        table.idle_notices({});
+        for (const nw::OptionSpec& spec : table.specs()) spec.value();
     });
     return 0;
 }

@@ -25,7 +25,6 @@
 
 #include "app/modelcheck/model_check_words.hpp"
 #include "app/options/command_line.hpp"
-#include "app/options/idle_options.hpp"
 #include "util/check.hpp"
 #include "util/exit_codes.hpp"
 #include "util/number_text.hpp"

@@ -33,11 +33,12 @@ class ModelCheckRun {
     // Returns null if this process is not one of the runs.
     static std::unique_ptr<ModelCheckRun> of_environment();
 
-    // Replaces the settings with those of this run. Only some options keep the user's values: the
-    // model's options, seed, end time (unless this run has another one), memory mode, protection of
-    // shared memory, memory cap and handler timeout.
+    // Replaces the settings with those of this run. The options whose records permit it
+    // (InCheckModel::kept) keep the user's values.
+    // Requires: `table` refers to `settings`.
     // Ensures: the settings refer to this object, which must outlive the run.
-    void apply_to(Settings& settings, const Model& model, std::span<std::byte> main_variables);
+    void apply_to(Settings& settings, const OptionTable& table, const Model& model,
+                  std::span<std::byte> main_variables);
     // Sends the results to the process that started this run.
     void report(const Setup& setup, const RunResult& result);
 

@@ -13,6 +13,7 @@
 
 #include "app/modelcheck/model_check.hpp"
 #include "app/modelcheck/model_check_words.hpp"
+#include "app/options/setup_rules.hpp"
 #include "memory/handler/outside_sources.hpp"
 #include "memory/heap/heap_guards.hpp"
 #include "memory/region/region.hpp"
@@ -58,7 +59,7 @@ std::unique_ptr<ModelCheckRun> ModelCheckRun::of_environment() {
     return std::unique_ptr<ModelCheckRun>(new ModelCheckRun(std::move(wanted)));
 }
 
-void ModelCheckRun::apply_to(Settings& settings, const Model& model,
+void ModelCheckRun::apply_to(Settings& settings, const OptionTable& table, const Model& model,
                              std::span<std::byte> main_variables) {
     checked_ = std::make_unique<CheckedRun>(
         CheckedRun::Wanted{.watches = wanted_.value("watches", false),
@@ -67,14 +68,12 @@ void ModelCheckRun::apply_to(Settings& settings, const Model& model,
                            .seconds_most = wanted_.value("seconds", 0.0),
                            .main_variables = main_variables,
                            .model = &model});
-    const Config& given = settings.config;
-    Config config;
-    config.seed = given.seed;
-    config.until = given.until;
-    config.memory = given.memory;
-    config.protect_shared = given.protect_shared;
-    config.memory_cap_bytes = given.memory_cap_bytes;
-    config.handler_timeout_seconds = given.handler_timeout_seconds;
+    for (const OptionSpec& spec : table.specs())
+        if (spec.rules.role.in_check_model == InCheckModel::replaced) spec.reset();
+    settings.given.clear();
+    settings.progress = ProgressMode::off;
+    settings.quiet = true;
+    Config& config = settings.config;
     config.engine =
         wanted_.value("timewarp", false) ? EngineKind::timewarp : EngineKind::sequential;
     config.workers = wanted_.value("workers", 1u);
@@ -94,10 +93,6 @@ void ModelCheckRun::apply_to(Settings& settings, const Model& model,
     heap_fill = wanted_.value("fill", -1);
     clock_shift_seconds = wanted_.value("clock_shift", std::int64_t{0});
     if (wanted_.value("elsewhere", false)) take_usual_places();
-    settings = Settings();
-    settings.config = std::move(config);
-    settings.progress = ProgressMode::off;
-    settings.quiet = true;
 }
 
 namespace {
@@ -117,20 +112,11 @@ nlohmann::json names_of(const Kinds& kinds) {
 
 void ModelCheckRun::report(const Setup& setup, const RunResult& result) {
     using nlohmann::json;
-    json methods = json::array({static_cast<int>(Rollback::snapshot)});
     const Kinds kinds = Kinds::of(setup);
-    const auto all = [&](auto&& is_so) {
-        return std::ranges::all_of(kinds.all(),
-                                   [&](const Kind& kind) { return is_so(kind.process); });
-    };
-    if (all([](const ProcessFactory& lps) { return lps.state_bytes > 0; }))
-        methods.push_back(static_cast<int>(Rollback::copy));
-    if (all([](const ProcessFactory& lps) { return lps.has_reverse; }))
-        methods.push_back(static_cast<int>(Rollback::reverse));
     json breaches = json::array();
     for (const Breach& breach : checked_->breaches())
         breaches.push_back({{"rule", breach.rule}, {"words", breach.words}});
-    const json found{{"methods", std::move(methods)},
+    const json found{{"methods", supported_rollbacks(kinds)},
                      {"kinds", names_of(kinds)},
                      {"are_named", kinds.are_named()},
                      {"end_time", result.end_time},

@@ -53,7 +53,7 @@ struct Given {
                                      argument.empty() ? "\"\"" : shortened(argument)));
     const std::string name = argument.substr(0, argument.find('='));
     const std::size_t dashes = std::min(name.find_first_not_of('-'), name.size());
-    const std::string near = nearest_word(name.substr(dashes), table.names());
+    const std::string near = nearest_word(name.substr(dashes), table.names(false));
     throw SetupError(fmt::format(
         "{}: unknown option; {}", shortened(name),
         near.empty() ? "--help lists the options" : fmt::format("did you mean --{}?", near)));
@@ -100,16 +100,15 @@ std::vector<Given> split(const std::vector<std::string>& arguments, const Option
 
 void read_command_line(const std::vector<std::string>& arguments, const OptionTable& table,
                        Settings& settings) {
-    for (const std::string& argument : arguments) {
-        if (argument == "--help") settings.help = true;
-        if (argument == "--version") settings.version = true;
-    }
+    for (const OptionSpec& spec : table.specs())
+        if (spec.use == OptionUse::text &&
+            std::ranges::find(arguments, "--" + spec.name) != arguments.end())
+            spec.set("on");
     if (settings.help || settings.version) return;
 
     const std::vector<Given> given = split(arguments, table);
-    const OptionSpec* config = table.find("config");
     for (const Given& option : given)
-        if (option.spec == config) set(*config, option.text, settings);
+        if (option.spec->use == OptionUse::file) set(*option.spec, option.text, settings);
     if (!settings.config_file.empty())
         apply_config_file(settings.config_file, table, settings.given);
     for (const OptionSpec& spec : table.specs()) {

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <system_error>
-#include <vector>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -26,18 +25,11 @@ std::optional<std::string> text_of(const toml::node& node) {
     return std::nullopt;
 }
 
-std::vector<std::string> allowed_keys(const OptionTable& table) {
-    std::vector<std::string> keys;
-    for (const OptionSpec& spec : table.specs())
-        if (spec.value) keys.push_back(spec.name);
-    return keys;
-}
-
 void apply_key(const std::string& path, const std::string& key, const toml::node& node,
                const OptionTable& table) {
     const OptionSpec* spec = table.find(key);
-    if (spec == nullptr || !spec->value) {
-        const std::string near = nearest_word(key, allowed_keys(table));
+    if (spec == nullptr || !spec->is_setting()) {
+        const std::string near = nearest_word(key, table.names(true));
         throw SetupError(fmt::format("{}: {}: unknown key{}", path, shortened(key),
                                      near.empty() ? "" : fmt::format("; did you mean {}?", near)));
     }

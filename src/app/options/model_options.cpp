@@ -40,11 +40,11 @@ class ModelOptions final : public Options {
     }
     void add(const std::string& name, std::string& value, const std::string& help) override {
         check(name);
-        table_.add_text(name, "TEXT", value, help);
+        table_.add_text(name, "TEXT", value, rules_, help);
     }
     void add_flag(const std::string& name, bool& value, const std::string& help) override {
         check(name);
-        table_.add_flag(name, value, help);
+        table_.add_flag(name, value, rules_, help);
     }
     void add_choice(const std::string& name, std::string& value,
                     const std::vector<std::string>& words, const std::string& help) override {
@@ -77,7 +77,7 @@ class ModelOptions final : public Options {
         demand(allowed.contains(static_cast<double>(value)), name,
                fmt::format("has the default {}; allowed: {}", value,
                            allowed.text().empty() ? "a finite number" : allowed.text()));
-        table_.add_number(name, unit, value, allowed, help);
+        table_.add_number(name, unit, value, allowed, rules_, help);
     }
 
     template <class Value>
@@ -91,7 +91,8 @@ class ModelOptions final : public Options {
                            words.empty() ? "it has none" : enumerate(words, " or ")));
         demand(std::find(words.begin(), words.end(), "") == words.end(), name,
                "has an empty value; allowed: words that can be typed");
-        OptionSpec& spec = table_.add(name, bars(words), fmt::format("{}", value), help);
+        OptionSpec& spec =
+            table_.add(name, bars(words), fmt::format("{}", value), rules_, help, value);
         spec.set = [&value, values, words](std::string_view text) {
             value = values[parse_choice(text, words)];
         };
@@ -100,6 +101,7 @@ class ModelOptions final : public Options {
 
     OptionBuilder& table_;
     const Model& model_;
+    const OptionRules rules_{of_system, {}, {}};
 };
 
 }  // namespace

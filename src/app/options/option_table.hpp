@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all options, the engine's and the model's. For each option it has name, values,
-// default, help, a function that sets the value and one that returns it. The command line, the
-// configuration file, --help, the JSON of --stats and docs/reference/options.md are all based on
-// this table.
+// The table of all options, the engine's and the model's. Everything about an option is in its
+// record: name, values, default, help, and the decisions about it (OptionRules). All code that works
+// on options walks the table: the command line, the configuration file, --help, the JSON of --stats,
+// docs/reference/options.md, notices, checks, the agreement of ranks, the identity of a saved run,
+// and --check-model.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -40,20 +42,81 @@ struct Settings {
     std::set<std::string, std::less<>> given;  // names of the options that the user wrote
 };
 
+// Facts about a run that decide which options are idle, and the values that the engine has chosen.
+struct RunShape {
+    Rollback rollback = Rollback::snapshot;
+    std::uint64_t workers = 1;  // on all ranks
+    std::uint64_t ranks = 1;
+    bool commits_late = false;  // a model with can_end() on several workers
+    // --engine auto has chosen the conservative engine, without a trial of Time Warp.
+    bool is_conservative = false;
+    VirtualTime until = time_infinity;
+    std::uint32_t lps_per_group = 0;
+
+    // Whether Time Warp executes the run or a part of it, or may still do so.
+    bool runs_timewarp(const Config& config) const noexcept {
+        return may_be_timewarp(config) && !is_conservative;
+    }
+};
+
+// setting: a value for the run. text: prints a text instead of a run. file: names a file of
+// settings. check: starts other runs. A file may contain only settings.
+enum class OptionUse : std::uint8_t { setting, text, file, check };
+// The engines for which the option has an effect. If it is only Time Warp, the other engines either
+// ignore the option or refuse it.
+enum class Engines : std::uint8_t { undecided, all, others_ignore, others_refuse };
+// The part of an option that must be equal in two processes: its value, or only whether it has one.
+enum class Equal : std::uint8_t { undecided, value, presence, none };
+// Whether the runs of --check-model have the user's value, or the default or a value of their own.
+enum class InCheckModel : std::uint8_t { undecided, kept, replaced };
+
+// Decisions that follow from the purpose of an option.
+struct OptionRole {
+    Engines engines = Engines::undecided;
+    Equal on_ranks = Equal::undecided;    // of one run
+    Equal at_restart = Equal::undecided;  // of a saved run
+    InCheckModel in_check_model = InCheckModel::undecided;
+};
+
+// Another option that an option needs if its value is not neutral.
+struct OptionNeed {
+    std::string needed;  // "--checkpoint DIR"
+    std::function<bool(const Settings&)> is_met;
+};
+
+// A condition under which an option has no effect.
+struct IdleCondition {
+    std::string name;  // "one worker"
+    std::function<bool(const Settings&, const RunShape&)> holds;
+};
+
+// All decisions about an option besides its values. No member may be left out.
+struct OptionRules {
+    OptionRole role;
+    std::vector<OptionNeed> needs;
+    std::vector<IdleCondition> idle;  // the first that holds is reported
+};
+
 struct OptionSpec {
     std::string name;    // without the dashes
     std::string values;  // "N|auto"; empty for a flag
     std::string group;   // heading in --help
     std::string help;
-    std::string allowed;   // "from 0 to 1"; empty if `values` is complete
     std::string standard;  // the default, as text; may be empty
-    // Throws InvalidValue.
-    std::function<void(std::string_view)> set;
-    // Returns the value in force. Empty for options that request a text or name a configuration
-    // file.
-    std::function<nlohmann::json()> value;
+    OptionRules rules;
+    OptionUse use = OptionUse::setting;
+    std::string allowed = {};                        // "from 0 to 1"; empty if `values` is complete
+    std::vector<std::string> neutral = {};           // values that ask for nothing
+    std::function<void(std::string_view)> set = {};  // throws InvalidValue
+    std::function<void()> reset = {};                // to the default
+    std::function<nlohmann::json()> value = {};      // in force; null: none
+    // If the engine may choose the value: its choice; null: the option has no effect.
+    std::function<nlohmann::json(const RunShape&)> chosen = {};
 
+    bool is_setting() const noexcept { return use == OptionUse::setting; }
     bool is_flag() const noexcept { return values.empty(); }
+    bool is_on() const;        // has a value, which is not false
+    std::string text() const;  // the value in force, as on the command line; empty: none
     std::string meaning() const { return allowed.empty() ? help : help + " (" + allowed + ')'; }
 };
 
@@ -65,15 +128,26 @@ class OptionTable {
     OptionTable(const OptionTable&) = delete;
     OptionTable& operator=(const OptionTable&) = delete;
 
+    const Settings& settings() const noexcept { return settings_; }
     const std::vector<OptionSpec>& specs() const noexcept { return specs_; }
     // The model's options.
     std::span<const OptionSpec> model_specs() const noexcept {
         return std::span(specs_).subspan(engine_options_);
     }
     const OptionSpec* find(std::string_view name) const noexcept;
-    std::vector<std::string> names() const;
+    std::vector<std::string> names(bool settings_only) const;
+    // Whether the user has given the option, with a value that is not neutral.
+    bool is_wanted(const OptionSpec& spec) const;
+    // Returns the reason why the option has no effect in the run; empty if it may have one.
+    std::string why_idle(const OptionSpec& spec, const RunShape& shape) const;
+    // Returns one line for each option that is wanted and has no effect.
+    std::vector<std::string> idle_notices(const RunShape& shape) const;
+    // For --engine auto: returns an option that has an effect only in Time Warp and to which the
+    // user has given another value than its default, as "--window off"; empty: there is none.
+    std::string option_for_timewarp() const;
 
   private:
+    const Settings& settings_;
     std::vector<OptionSpec> specs_;
     std::size_t engine_options_ = 0;
 };
@@ -81,6 +155,5 @@ class OptionTable {
 // Return the words for these values on the command line, in messages and in the statistics.
 std::string_view word_for(EngineKind kind) noexcept;
 std::string_view word_for(Rollback rollback) noexcept;
-std::string_view word_for(PlaceMode place) noexcept;
 
 }  // namespace nw

@@ -42,7 +42,7 @@ std::string options_reference() {
             text += fmt::format("\n## {}\n\n| option | meaning | default |\n| --- | --- | --- |\n",
                                 group);
         }
-        const bool is_switch = spec.is_flag() && spec.value;
+        const bool is_switch = spec.is_flag() && spec.is_setting();
         const std::string standard = !spec.standard.empty() ? spec.standard
                                      : is_switch            ? "off"
                                                             : "none";

@@ -12,6 +12,7 @@
 
 #include "api/event_sink.hpp"
 #include "app/options/option_values.hpp"
+#include "numa/place/placement_policy.hpp"
 #include "plan/measure_times.hpp"
 #include "util/utf8.hpp"
 
@@ -87,73 +88,42 @@ void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
     }
 }
 
-// Throws SetupError if the model does not allow the chosen value.
-template <class Enum>
-void demand_one_of(const char* option, Enum chosen, const std::vector<Enum>& allowed,
-                   const std::string& why) {
-    if (std::find(allowed.begin(), allowed.end(), chosen) != allowed.end()) return;
+// Throws SetupError if the model does not allow the chosen word.
+void demand_one_of(const char* option, std::string_view chosen,
+                   const std::vector<std::string>& allowed, const std::string& why) {
+    if (std::find(allowed.begin(), allowed.end(), chosen) == allowed.end())
+        throw SetupError(
+            fmt::format("--{} {}: must be {} {}", option, chosen, enumerate(allowed, " or "), why));
+}
+
+std::vector<std::string> engines_besides(EngineKind kind) {
     std::vector<std::string> words;
-    for (const Enum one : allowed) words.emplace_back(word_for(one));
-    throw SetupError(fmt::format("--{} {}: must be {} {}", option, word_for(chosen),
-                                 enumerate(words, " or "), why));
+    for (const EngineKind other : {EngineKind::sequential, EngineKind::conservative,
+                                   EngineKind::timewarp, EngineKind::automatic})
+        if (other != kind) words.emplace_back(word_for(other));
+    return words;
 }
 
 // Refuses options that have a meaning only together with another option.
-void check_needs(const Settings& settings) {
-    const Config& config = settings.config;
-    const bool time_warp = may_be_timewarp(config);
-    const bool in_region = config.memory == MemoryMode::numa;
-    const bool is_saved = config.save.on(), goes_on = !settings.restart_directory.empty();
-    struct Need {
-        const char* option;
-        std::string value;
-        bool is_used, is_met;
-        const char* needed;
-    };
-    const Need needs[] = {
-        {"check-rollback", fmt::format("{}", config.check_rollback), config.check_rollback > 0,
-         time_warp, "--engine timewarp"},
-        {"trace", settings.trace_file, !settings.trace_file.empty(), time_warp,
-         "--engine timewarp"},
-        {"checkpoint", config.save.directory, is_saved, in_region, "--memory numa"},
-        {"restart", settings.restart_directory, goes_on, in_region, "--memory numa"},
-        {"checkpoint-period", fmt::format("{}", config.save.period_seconds),
-         settings.given.contains("checkpoint-period"), is_saved, "--checkpoint DIR"},
-        {"measure-interval", fmt::format("{}", config.measure_interval),
-         config.measure_interval > 0,
-         !config.output_directory.empty() || !settings.stats_file.empty(),
-         "--output DIR or --stats FILE"},
-        {"output-format", std::string(settings.output_format->word),
-         settings.output_format != &format_choices().front(), !config.output_directory.empty(),
-         "--output DIR"},
-        {"place", std::string(word_for(config.place)), config.place != PlaceMode::local, time_warp,
-         "--engine timewarp"},
-        {"place", std::string(word_for(config.place)), config.place != PlaceMode::local, in_region,
-         "--memory numa"},
-        {"place", std::string(word_for(config.place)), config.place == PlaceMode::asymsched,
-         config.pin, "--pin on"},
-        {"machine", config.machine_file, !config.machine_file.empty(),
-         config.place != PlaceMode::local && config.place != PlaceMode::interleave,
-         "--place weighted, asymsched or auto"},
-        {"proximity", fmt::format("{}", config.proximity.value_or(0)), config.proximity.has_value(),
-         config.place == PlaceMode::weighted, "--place weighted"},
-        {"check-rebind", fmt::format("{}", config.check_rebind), config.check_rebind > 0,
-         config.rebind_seconds > 0, "--rebind SECONDS"},
-    };
-    for (const Need& need : needs)
-        if (need.is_used && !need.is_met)
-            throw SetupError(fmt::format("--{} {}: needs {}; must be left out here", need.option,
-                                         shortened(need.value), need.needed));
+void check_needs(const OptionTable& table) {
+    const bool time_warp = may_be_timewarp(table.settings().config);
+    for (const OptionSpec& spec : table.specs()) {
+        if (!table.is_wanted(spec)) continue;
+        const auto demand = [&](bool is_met, const std::string& needed) {
+            if (!is_met)
+                throw SetupError(fmt::format("--{} {}: needs {}; must be left out here", spec.name,
+                                             shortened(spec.text()), needed));
+        };
+        if (spec.rules.role.engines == Engines::others_refuse)
+            demand(time_warp, "--engine timewarp");
+        for (const OptionNeed& need : spec.rules.needs)
+            demand(need.is_met(table.settings()), need.needed);
+    }
 }
 
-void check_measure_interval(const Model& model, const Setup& setup, const Config& config,
-                            VirtualTime until) {
+void check_measure_interval(const Config& config, VirtualTime until) {
     const VirtualTime interval = config.measure_interval;
     if (interval == 0) return;
-    if (setup.measures.empty())
-        throw SetupError(fmt::format(
-            "--measure-interval {}: must be left out with model {}, which has no measures",
-            interval, model.name()));
     if (std::isinf(until))
         throw SetupError(
             fmt::format("--measure-interval {}: needs an end time, --until", interval));
@@ -179,11 +149,13 @@ void check_measures(const Model& model, const Rules& rules, const Setup& setup,
     if (config.warm_up >= until)
         throw SetupError(
             fmt::format("--warm-up {}: must be below --until, {}", config.warm_up, until));
-    if (config.warm_up > 0 && setup.measures.empty())
-        throw SetupError(
-            fmt::format("--warm-up {}: must be left out with model {}, which has no measures",
-                        config.warm_up, model.name()));
-    check_measure_interval(model, setup, config, until);
+    for (const auto& [option, value] : {std::pair("warm-up", config.warm_up),
+                                        std::pair("measure-interval", config.measure_interval)})
+        if (value > 0 && setup.measures.empty())
+            throw SetupError(
+                fmt::format("--{} {}: must be left out with model {}, which has no measures",
+                            option, value, model.name()));
+    check_measure_interval(config, until);
 }
 
 // `where`: the kind of LPs for the message; empty if the model has no named kinds.
@@ -212,42 +184,32 @@ void check_kind(const Rules& rules, const Kind& kind, const std::string& where) 
 void check_choices(const Model& model, const Setup& setup, const Config& config,
                    std::uint32_t ranks) {
     const Kinds kinds = Kinds::of(setup);
-    const auto all = [&](auto&& has) {
-        return std::all_of(kinds.all().begin(), kinds.all().end(),
-                           [&](const Kind& kind) { return has(kind.process); });
-    };
-    const bool has_end_condition =
-        !all([](const ProcessFactory& p) { return !p.has_end_condition; });
+    const bool has_end_condition = std::ranges::any_of(
+        kinds.all(), [](const Kind& kind) { return kind.process.has_end_condition; });
     const std::string with_model = "with model " + model.name();
     if (config.rollback) {
-        std::vector<Rollback> allowed{Rollback::snapshot};
-        if (all([](const ProcessFactory& p) { return p.state_bytes > 0; }))
-            allowed.push_back(Rollback::copy);
-        if (all([](const ProcessFactory& p) { return p.has_reverse; }))
-            allowed.push_back(Rollback::reverse);
-        demand_one_of("rollback", *config.rollback, allowed, with_model);
+        std::vector<std::string> allowed;
+        for (const Rollback method : supported_rollbacks(kinds))
+            allowed.emplace_back(word_for(method));
+        demand_one_of("rollback", word_for(*config.rollback), allowed, with_model);
     }
-    if (ranks > 1)
+    const std::string_view engine = word_for(config.engine);
+    if (ranks > 1) {
+        const std::string on_ranks = fmt::format("on {} ranks", ranks);
+        std::vector<std::string> policies;
+        for (const PlacementChoice* const choice : placement_choices)
+            if (!choice->one_rank_only) policies.emplace_back(choice->word);
+        demand_one_of("place", config.place->word, policies, on_ranks);
+        demand_one_of("engine", engine, engines_besides(EngineKind::sequential), on_ranks);
+    }
+    const bool is_conservative = config.engine == EngineKind::conservative;
+    const std::vector<std::string> others = engines_besides(EngineKind::conservative);
+    if (is_conservative && !(setup.lookahead > 0))
+        demand_one_of("engine", engine, others, with_model + ", which declares no lookahead");
+    if (is_conservative && has_end_condition)
         demand_one_of(
-            "place", config.place,
-            {PlaceMode::local, PlaceMode::interleave, PlaceMode::weighted, PlaceMode::asymsched},
-            fmt::format("on {} ranks", ranks));
-    if (ranks > 1)
-        demand_one_of("engine", config.engine,
-                      {EngineKind::conservative, EngineKind::timewarp, EngineKind::automatic},
-                      fmt::format("on {} ranks", ranks));
-    if (config.engine == EngineKind::conservative) {
-        const std::vector<EngineKind> others{EngineKind::sequential, EngineKind::timewarp,
-                                             EngineKind::automatic};
-        if (!(setup.lookahead > 0))
-            demand_one_of("engine", config.engine, others,
-                          with_model + ", which declares no lookahead");
-        if (has_end_condition)
-            demand_one_of(
-                "engine", config.engine, others,
-                with_model +
-                    ", which ends by can_end(): a lookahead window could run past this end");
-    }
+            "engine", engine, others,
+            with_model + ", which ends by can_end(): a lookahead window could run past this end");
     if (!config.until && std::isinf(setup.until) && !has_end_condition)
         throw SetupError(fmt::format(
             "--until: must be given {}, which has neither an end time nor can_end()", with_model));
@@ -255,8 +217,19 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
 
 }  // namespace
 
-void check_setup(const Model& model, const Setup& setup, const Settings& settings,
+std::vector<Rollback> supported_rollbacks(const Kinds& kinds) {
+    std::vector<Rollback> methods{Rollback::snapshot};
+    if (std::ranges::all_of(kinds.all(),
+                            [](const Kind& kind) { return kind.process.state_bytes > 0; }))
+        methods.push_back(Rollback::copy);
+    if (std::ranges::all_of(kinds.all(), [](const Kind& kind) { return kind.process.has_reverse; }))
+        methods.push_back(Rollback::reverse);
+    return methods;
+}
+
+void check_setup(const Model& model, const Setup& setup, const OptionTable& table,
                  std::uint32_t ranks) {
+    const Config& config = table.settings().config;
     const Rules rules(model);
     rules.demand(
         !setup.lps.are_named() || setup.process.build == nullptr,
@@ -281,9 +254,9 @@ void check_setup(const Model& model, const Setup& setup, const Settings& setting
                      "link of LPs {} and {}: LP numbers must be below lps = {}", index(link.a),
                      index(link.b), setup.lps.count());
     check_outputs(rules, setup.outputs);
-    check_measures(model, rules, setup, settings.config);
-    check_choices(model, setup, settings.config, ranks);
-    check_needs(settings);
+    check_measures(model, rules, setup, config);
+    check_choices(model, setup, config, ranks);
+    check_needs(table);
 }
 
 }  // namespace nw

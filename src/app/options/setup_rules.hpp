@@ -5,13 +5,17 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "app/options/option_table.hpp"
 
 namespace nw {
 
+// The values of --rollback that all LPs of these kinds support.
+std::vector<Rollback> supported_rollbacks(const Kinds& kinds);
+
 // Throws SetupError.
-void check_setup(const Model& model, const Setup& setup, const Settings& settings,
+void check_setup(const Model& model, const Setup& setup, const OptionTable& table,
                  std::uint32_t ranks);
 
 }  // namespace nw

@@ -63,10 +63,10 @@ std::string placement_line(const RunFacts& facts) {
 }
 
 std::string placed_line(const RunFacts& facts) {
-    const PlaceMode place = facts.settings.config.place;
-    if (place == PlaceMode::local) return "";
+    const PlacementChoice* const place = facts.settings.config.place;
+    if (place == &local_placement) return "";
     const std::string& placed = facts.result.numa.placed;
-    return fmt::format("{}{}{}", word_for(place), placed.empty() ? "" : ": ", placed);
+    return fmt::format("{}{}{}", place->word, placed.empty() ? "" : ": ", placed);
 }
 
 std::string pagemigd_line(const RunFacts& facts) {

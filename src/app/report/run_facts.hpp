@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/options/idle_options.hpp"
 #include "app/options/option_table.hpp"
 #include "results/statistics/run_result.hpp"
 
@@ -24,9 +23,15 @@ struct RunFacts {
     }
 
     RunShape shape() const noexcept {
-        return {result.rollback, result.workers.size(), result.ranks, result.commits_late,
-                settings.config.engine == EngineKind::automatic &&
-                    result.engine == EngineKind::conservative && result.engine_changes == 0};
+        return {.rollback = result.rollback,
+                .workers = result.workers.size(),
+                .ranks = result.ranks,
+                .commits_late = result.commits_late,
+                .is_conservative = settings.config.engine == EngineKind::automatic &&
+                                   result.engine == EngineKind::conservative &&
+                                   result.engine_changes == 0,
+                .until = result.until,
+                .lps_per_group = result.lps_per_group};
     }
 
     // Hardware events per event that this process has committed. Hardware counts do not include

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/options/idle_options.hpp"
 #include "app/report/machine_facts.hpp"
 #include "util/version.hpp"
 
@@ -112,17 +111,16 @@ Json json_of(const T& value) {
 // The options in force. If an option left a value to the engine, the engine's choice is shown.
 Json options_used(const RunFacts& facts) {
     Json options = Json::object();
-    for (const OptionSpec& spec : facts.options.specs())
-        if (spec.value) options[spec.name] = spec.value();
-    const RunResult& result = facts.result;
-    options["workers"] = facts.workers_per_rank();
-    options["until"] = json_of(result.until);
-    options["rollback"] = word_for(result.rollback);
-    options["lps-per-group"] = result.lps_per_group;
-    // Options without effect are null, because a reader assumes that the listed options were in
-    // force. The number of workers is exempt: the run had one worker in any case.
-    for (const IdleOption& idle : idle_options(facts.settings, facts.shape()))
-        if (idle.name != "workers") options[idle.name] = nullptr;
+    const RunShape shape = facts.shape();
+    for (const OptionSpec& spec : facts.options.specs()) {
+        if (!spec.is_setting()) continue;
+        // Options without effect are null, because a reader assumes that the listed options were in
+        // force.
+        const bool is_idle = !facts.options.why_idle(spec, shape).empty();
+        options[spec.name] = spec.chosen ? spec.chosen(shape)
+                             : is_idle   ? nlohmann::json(nullptr)
+                                         : spec.value();
+    }
     return options;
 }
 
@@ -236,8 +234,8 @@ constexpr Field fields_after_figures[] = {
       "free_bytes (at the start; both 0: no memory), distances (to each node of this array; 0: "
       "unknown)"},
      topology},
-    {{"place", "text", "numa", "--place: local, interleave, weighted, asymsched or auto"},
-     [](const RunFacts& facts) { return Json(nw::word_for(facts.settings.config.place)); }},
+    {{"place", "text", "numa", "--place: the placement policy"},
+     [](const RunFacts& facts) { return Json(facts.settings.config.place->word); }},
     {{"remote_page_share", "share", "numa",
       "share of the pages that are not on the node of their group's worker at the end, measured on "
       "a sample; null: not measured, because there is one node"},

@@ -22,9 +22,9 @@ struct alignas(64) HostSeats::Pages {
     std::atomic<std::uint64_t> times_told;
 };
 
-HostSeats::HostSeats(RankGroup& ranks, bool wanted, const WorkerPlaces& where,
+HostSeats::HostSeats(RankGroup& ranks, const PlacementChoice& place, const WorkerPlaces& where,
                      std::vector<std::string>& notices) {
-    if (!wanted) return;
+    if (ranks.ranks() == 1 || !place.moves_workers) return;
     const std::vector<std::uint32_t>& sharers = where.sharers;
     pages_begin_ = SeatTable::bytes_for(static_cast<std::uint32_t>(where.host_places.size()));
     const std::size_t bytes = pages_begin_ + sharers.size() * sizeof(Pages);
@@ -45,9 +45,9 @@ HostSeats::HostSeats(RankGroup& ranks, bool wanted, const WorkerPlaces& where,
         return;
     }
     notices.push_back(
-        fmt::format("--place asymsched: same effect as local here, because ranks on the same CPUs "
-                    "cannot share memory ({})",
-                    statuses[*refused]));
+        fmt::format("--place {}: same effect as local here, because ranks on the same CPUs cannot "
+                    "share memory ({})",
+                    place.word, statuses[*refused]));
 }
 
 HostSeats::Pages& HostSeats::pages_of(std::size_t number) const noexcept {

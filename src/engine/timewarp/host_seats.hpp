@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data that ranks on the same cores of a host share during a run if one of these ranks decides for
-// all (`--place asymsched`): the table of seats, and the page figures of each rank. The data are in
+// all (PlacementChoice::moves_workers): the table of seats, and the page figures of each rank. The data are in
 // memory that the processes share, so that no rank waits for another rank; MPI is busy with events.
 //
 // Ranks on other hosts, and ranks that a launcher has bound to other cores, have a separate table.
@@ -30,10 +30,10 @@ struct RankPages {
 class HostSeats {
   public:
     HostSeats() = default;  // nothing is shared
-    // Collective if `wanted`, which has the same value on all ranks. If the ranks cannot share
+    // Collective. `place` is the same on all ranks. If it moves workers and the ranks cannot share
     // memory, for example between containers, adds a notice. Then no rank decides, because several
     // ranks could choose the same CPUs.
-    HostSeats(RankGroup& ranks, bool wanted, const WorkerPlaces& where,
+    HostSeats(RankGroup& ranks, const PlacementChoice& place, const WorkerPlaces& where,
               std::vector<std::string>& notices);
 
     const SharedSeats& seats() const noexcept { return seats_; }

@@ -43,28 +43,21 @@ double process_cpu_seconds() noexcept {
 
 bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(where.places) > 1; }
 
-// The places of the workers that the policy decides for. With asymsched these are the workers of
-// all ranks on the same cores.
-const std::vector<Place>& decided_for(const Config& config, const WorkerPlaces& where) {
-    return config.place == PlaceMode::asymsched && !where.host_places.empty() ? where.host_places
-                                                                              : where.places;
-}
-
-// LocalPolicy if segments come from libc, because nothing places those. Also for asymsched if ranks
-// on the same cores have no common seats, because each rank would choose the best nodes.
+// LocalPolicy if segments come from libc, because nothing places those. Also for a policy that
+// moves workers if ranks on the same cores have no common seats, because each rank would choose the
+// best nodes.
 std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
                                             const WorkerPlaces& where, const HostSeats& host) {
-    const bool nobody_decides =
-        config.place == PlaceMode::asymsched && where.sharers.size() > 1 && !host.is_shared();
+    const bool moves_workers = config.place->moves_workers;
+    const bool nobody_decides = moves_workers && where.sharers.size() > 1 && !host.is_shared();
     if (memory.mode() == MemoryMode::libc || nobody_decides) return std::make_unique<LocalPolicy>();
     const Region& region = *memory.region();
-    return make_policy(
+    return config.place->make(
         memory.os(),
-        {.mode = config.place,
-         .machine_file = config.machine_file,
+        {.machine_file = config.machine_file,
          .proximity = config.proximity,
          .huge_pages = memory.huge_pages(),
-         .places = decided_for(config, where),
+         .places = moves_workers && !where.host_places.empty() ? where.host_places : where.places,
          .slots = {region.base(), static_cast<unsigned>(std::countr_zero(region.slot_bytes()))}});
 }
 

@@ -500,8 +500,7 @@ class TimeWarpRun final : private SavedRank {
 void run_timewarp(EngineRun& run) {
     const std::unique_ptr<Transport> transport = run.ranks.open_transport(
         sizeof(WireEvent) + WireEvent::padded(run.plan.rules.payload_bytes_max));
-    const bool one_decides = run.ranks.ranks() > 1 && run.plan.config.place == PlaceMode::asymsched;
-    HostSeats host(run.ranks, one_decides, run.places, run.result.notices);
+    HostSeats host(run.ranks, *run.plan.config.place, run.places, run.result.notices);
     std::optional<Rank> rank;
     try {
         rank.emplace(run.plan, *transport, run.memory, run.output, run.progress, run.stop_signal,

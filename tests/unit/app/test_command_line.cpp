@@ -15,7 +15,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/options/command_line.hpp"
-#include "app/options/idle_options.hpp"
 #include "app/options/option_values.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/toy_model.hpp"
@@ -365,7 +364,7 @@ TEST_CASE("idle options: a given option without effect is reported with the reas
     const auto notices = [](const std::vector<std::string>& arguments, nw::RunShape shape) {
         Program program;
         program.read(arguments);
-        return nw::idle_notices(program.settings, program.table, shape);
+        return program.table.idle_notices(shape);
     };
     const nw::RunShape four{nw::Rollback::snapshot, 4};
     CHECK(notices({"--window", "5", "--workers", "4"}, four) == Lines{});
@@ -373,15 +372,15 @@ TEST_CASE("idle options: a given option without effect is reported with the reas
     CHECK(notices({"--engine", "sequential", "--window", "off", "--workers", "1"}, four) ==
           Lines{});
     CHECK(notices({"--engine", "sequential", "--window", "5", "--workers", "2"}, four) ==
-          Lines{"--window 5.0: has no effect with --engine sequential",
-                "--workers 2: has no effect with --engine sequential"});
+          Lines{"--workers 2: has no effect with --engine sequential",
+                "--window 5: has no effect with --engine sequential"});
     CHECK(notices({"--engine", "sequential", "--check-interrupt", "0.5"}, four) ==
           Lines{"--check-interrupt 0.5: has no effect with --engine sequential"});
     CHECK(notices({"--engine", "sequential", "--check-interrupt", "0"}, four) == Lines{});
     CHECK(notices({"--state-saving-interval", "7"}, {nw::Rollback::reverse, 4}) ==
           Lines{"--state-saving-interval 7: has no effect with rollback by reverse"});
     CHECK(notices({"--rebind", "1"}, {nw::Rollback::snapshot, 1}) ==
-          Lines{"--rebind 1.0: has no effect with one worker"});
+          Lines{"--rebind 1: has no effect with one worker"});
     CHECK(notices({"--rebind-ranks", "on"}, four) ==
           Lines{"--rebind-ranks on: has no effect with one rank"});
     CHECK(notices({"--rebind-ranks", "on"}, {nw::Rollback::snapshot, 4, 2}) == Lines{});
@@ -392,7 +391,7 @@ TEST_CASE("idle options: a given option without effect is reported with the reas
                 "workers, which always keeps this data"});
     CHECK(notices({"--keep-safe-events", "on"}, four) == Lines{});
     CHECK(notices({"--rebind", "2"}, {nw::Rollback::snapshot, 4, 1, false, true}) ==
-          Lines{"--rebind 2.0: has no effect with the conservative engine, which --engine auto has "
+          Lines{"--rebind 2: has no effect with the conservative engine, which --engine auto has "
                 "chosen"});
     CHECK(notices({"--quiet", "--verbose"}, four) ==
           Lines{"--verbose on: has no effect with --quiet"});

@@ -2,7 +2,9 @@
 // A Setup that breaks a rule is refused. The message names the model.
 #include <limits>
 #include <string>
+#include <vector>
 
+#include "app/options/command_line.hpp"
 #include "app/options/setup_rules.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/app/toy_model.hpp"
@@ -14,11 +16,15 @@ using nw::test::ToyModel;
 // The message for the toy model after `spoil` has changed its setup or the configuration; empty if
 // they are accepted.
 template <class Spoil>
-std::string complaint(Spoil spoil, nw::Settings settings = {}, std::uint32_t ranks = 1) {
+std::string complaint(Spoil spoil, const std::vector<std::string>& arguments = {},
+                      std::uint32_t ranks = 1) {
     ToyModel model;
+    nw::Settings settings;
+    const nw::OptionTable table(settings, model);
+    nw::read_command_line(arguments, table, settings);
     spoil(model.spoiled, settings.config);
     try {
-        nw::check_setup(model, model.spoiled, settings, ranks);
+        nw::check_setup(model, model.spoiled, table, ranks);
     } catch (const nw::SetupError& error) {
         return error.what();
     }
@@ -132,37 +138,32 @@ TEST_CASE(
 }
 
 TEST_CASE("setup rules: an option that needs another option is refused with its name") {
-    const auto as_it_is = [](nw::Setup&, nw::Config&) {};
-    const auto sequential = [](nw::Setup&, nw::Config& c) {
-        c.engine = nw::EngineKind::sequential;
+    const auto refusal = [](const std::vector<std::string>& arguments) {
+        return complaint([](nw::Setup&, nw::Config&) {}, arguments);
     };
     const std::string time_warp = ": needs --engine timewarp; must be left out here";
-    nw::Settings settings;
-    settings.trace_file = "t.json";
-    CHECK(complaint(as_it_is, settings) == "");
-    CHECK(complaint(sequential, settings) == "--trace t.json" + time_warp);
-    settings = {};
-    settings.restart_directory = "saved";
-    CHECK(complaint(as_it_is, settings) == "");
-    CHECK(complaint(sequential, settings) == "");
-    CHECK(complaint([](nw::Setup&, nw::Config& c) { c.memory = nw::MemoryMode::libc; }, settings) ==
+    CHECK(refusal({"--trace", "t.json"}) == "");
+    CHECK(refusal({"--trace", "t.json", "--engine", "sequential"}) == "--trace t.json" + time_warp);
+    CHECK(refusal({"--restart", "saved"}) == "");
+    CHECK(refusal({"--restart", "saved", "--engine", "sequential"}) == "");
+    CHECK(refusal({"--restart", "saved", "--memory", "libc"}) ==
           "--restart saved: needs --memory numa; must be left out here");
-    settings = {};
-    settings.config.save.directory = "saved";
-    settings.given = {"checkpoint-period"};
-    CHECK(complaint(as_it_is, settings) == "");
-    CHECK(complaint(sequential, settings) == "");
-    settings.config.save.directory = "";
-    CHECK(complaint(as_it_is, settings) ==
+    // The name of a file or folder is never a word that asks for nothing.
+    CHECK(refusal({"--restart", "off", "--memory", "libc"}) ==
+          "--restart off: needs --memory numa; must be left out here");
+    CHECK(refusal({"--checkpoint", "saved", "--checkpoint-period", "600"}) == "");
+    CHECK(refusal({"--checkpoint", "saved", "--engine", "sequential"}) == "");
+    CHECK(refusal({"--checkpoint-period", "600"}) ==
           "--checkpoint-period 600: needs --checkpoint DIR; must be left out here");
-    settings = {};
-    settings.output_format = &nw::format_choices().back();
-    CHECK(complaint(as_it_is, settings) ==
+    CHECK(refusal({"--output-format", "both"}) ==
           "--output-format both: needs --output DIR; must be left out here");
-    settings = {};
-    settings.config.check_rollback = 0.5;
-    CHECK(complaint(as_it_is, settings) == "");
-    CHECK(complaint(sequential, settings) == "--check-rollback 0.5" + time_warp);
+    CHECK(refusal({"--check-rollback", "0.5"}) == "");
+    CHECK(refusal({"--check-rollback", "0.5", "--engine", "sequential"}) ==
+          "--check-rollback 0.5" + time_warp);
+    CHECK(refusal({"--check-rollback", "0", "--engine", "sequential"}) == "");
+    CHECK(refusal({"--check-rebind", "0.5"}) == "");
+    CHECK(refusal({"--check-rebind", "0.5", "--rebind", "off"}) ==
+          "--check-rebind 0.5: needs --rebind SECONDS; must be left out here");
 }
 
 TEST_CASE("setup rules: the sequential engine has only one rank") {
@@ -178,14 +179,6 @@ TEST_CASE("setup rules: the sequential engine has only one rank") {
         c.engine = nw::EngineKind::conservative;
     };
     CHECK(complaint(conservative, {}, 2) == "");
-}
-
-TEST_CASE("setup rules: --check-rebind needs --rebind") {
-    CHECK(complaint([](nw::Setup&, nw::Config& c) { c.check_rebind = 0.5; }) == "");
-    CHECK(complaint([](nw::Setup&, nw::Config& c) {
-              c.check_rebind = 0.5;
-              c.rebind_seconds = 0;
-          }) == "--check-rebind 0.5: needs --rebind SECONDS; must be left out here");
 }
 
 TEST_CASE("setup rules: a run must have an end") {
@@ -204,25 +197,19 @@ TEST_CASE("setup rules: a run must have an end") {
 }
 
 TEST_CASE("setup rules: --place auto needs one rank and --machine needs an option that uses it") {
-    const auto placed = [](nw::PlaceMode place, const char* machine = "") {
-        return [=](nw::Setup&, nw::Config& c) {
-            c.place = place;
-            c.machine_file = machine;
-        };
+    const auto refusal = [](const std::vector<std::string>& arguments, std::uint32_t ranks = 1) {
+        return complaint([](nw::Setup&, nw::Config&) {}, arguments, ranks);
     };
-    CHECK(complaint(placed(nw::PlaceMode::automatic, "m.json")) == "");
-    CHECK(complaint(placed(nw::PlaceMode::automatic), {}, 2) ==
+    CHECK(refusal({"--place", "auto", "--machine", "m.json"}) == "");
+    CHECK(refusal({"--place", "auto"}, 2) ==
           "--place auto: must be local, interleave, weighted or asymsched on 2 ranks");
-    CHECK(complaint(placed(nw::PlaceMode::asymsched, "m.json"), {}, 2) == "");
-    CHECK(complaint(placed(nw::PlaceMode::interleave, "m.json")) ==
+    CHECK(refusal({"--place", "asymsched", "--machine", "m.json"}, 2) == "");
+    CHECK(refusal({"--place", "asymsched", "--pin", "off"}) ==
+          "--place asymsched: needs --pin on; must be left out here");
+    CHECK(refusal({"--place", "weighted", "--pin", "off"}) == "");
+    CHECK(refusal({"--place", "interleave", "--machine", "m.json"}) ==
           "--machine m.json: needs --place weighted, asymsched or auto; must be left out here");
-    const auto near_workers = [](nw::PlaceMode place) {
-        return [=](nw::Setup&, nw::Config& c) {
-            c.place = place;
-            c.proximity = 0.5;
-        };
-    };
-    CHECK(complaint(near_workers(nw::PlaceMode::weighted)) == "");
-    CHECK(complaint(near_workers(nw::PlaceMode::automatic)) ==
+    CHECK(refusal({"--place", "weighted", "--proximity", "0.5"}) == "");
+    CHECK(refusal({"--place", "auto", "--proximity", "0.5"}) ==
           "--proximity 0.5: needs --place weighted; must be left out here");
 }

@@ -72,7 +72,8 @@ struct TwoRanks {
             if (sharers.size() == 2) where[r].host_places = {{0, n0}, {1, n0}, {2, n1}, {3, n1}};
             threads.emplace_back([&, r] {
                 ThreadRank ranks(r, table, lie);
-                host[r] = std::make_unique<HostSeats>(ranks, true, where[r], notices[r]);
+                host[r] =
+                    std::make_unique<HostSeats>(ranks, asymsched_placement, where[r], notices[r]);
             });
         }
         for (std::thread& thread : threads) thread.join();

@@ -173,7 +173,7 @@ TEST_CASE("PlacementWatch: orders of the policy reach the seats and a refusal re
     FakeOs os{4, 1};
     const Topology topology(os);
     Config config;
-    config.place = PlaceMode::asymsched;
+    config.place = &asymsched_placement;
     config.machine_file = folder.path() + "/machine.json";
     const WorkerPlaces where{topology.place_workers(2), true, true};
     test::FakeGroups groups(os, 2);
@@ -259,7 +259,7 @@ TEST_CASE("PlacementWatch: ranks that share changed CPUs choose different CPUs")
 
 TEST_CASE("PlacementWatch: ranks on the same CPUs without shared memory do not choose nodes") {
     WatchedMachine machine;
-    machine.config.place = PlaceMode::asymsched;
+    machine.config.place = &asymsched_placement;
     const std::vector<Place> all = machine.topology.place_workers(4);
     const bool alone = GENERATE(true, false);
     WorkerPlaces where{.places = {all[0], all[2]}};
@@ -274,7 +274,7 @@ TEST_CASE("PlacementWatch: ranks on the same CPUs without shared memory do not c
 TEST_CASE("PlacementWatch: --place auto uses the cache misses that the workers' counters report") {
     const nw::test::TemporaryFolder folder;
     WatchedMachine machine;
-    machine.config.place = PlaceMode::automatic;
+    machine.config.place = &auto_placement;
     machine.config.machine_file = folder.path() + "/machine.json";
     std::ofstream(machine.config.machine_file) << R"({"bw": [[6000, 1000], [1000, 6000]]})";
     constexpr HardwareCounter misses = HardwareCounter::last_level_misses;

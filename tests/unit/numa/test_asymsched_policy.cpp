@@ -28,11 +28,8 @@ struct Run {
     explicit Run(const std::vector<NodeId>& nodes) {
         std::ofstream(file)
             << R"({"bw": [[0, 1, 9, 1], [1, 0, 1, 8], [9, 1, 0, 1], [1, 8, 1, 0]]})";
-        PolicyInputs inputs{.mode = PlaceMode::asymsched,
-                            .machine_file = file,
-                            .huge_pages = HugePages::off,
-                            .places = {},
-                            .slots = {}};
+        PolicyInputs inputs{
+            .machine_file = file, .huge_pages = HugePages::off, .places = {}, .slots = {}};
         for (const NodeId node : nodes) {
             inputs.places.push_back({index(node) * 2, node});
             inputs.places.push_back({index(node) * 2 + 1, node});
@@ -40,7 +37,7 @@ struct Run {
         }
         const std::size_t workers = inputs.places.size();
         period.traffic.assign(workers, std::vector<double>(workers, 6400));
-        policy = make_policy(os, inputs);
+        policy = asymsched_placement.make(os, inputs);
         period.seconds = 100;
     }
     PlacementOrders next(double seconds) {
@@ -207,8 +204,8 @@ TEST_CASE("asymsched: a process on one node reports that there is no choice") {
 
 TEST_CASE("asymsched: on a machine with one node the policy requests nothing") {
     FakeOs os{1, 2};
-    const auto policy = make_policy(
-        os, {.mode = PlaceMode::asymsched, .machine_file = "", .places = {{0, n0}}, .slots = {}});
+    const auto policy =
+        asymsched_placement.make(os, {.machine_file = "", .places = {{0, n0}}, .slots = {}});
     CHECK(policy->period_seconds() == 0);
     CHECK_FALSE(policy->wants_homes());
     CHECK_FALSE(policy->moves_pages());

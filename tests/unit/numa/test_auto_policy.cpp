@@ -43,11 +43,10 @@ struct Run {
     explicit Run(const std::vector<Place>& places, bool with_file = true) {
         std::ofstream(file)
             << R"({"bw": [[6000, 3000, 1000], [3000, 6000, 1000], [1000, 1000, 6000]]})";
-        policy = make_policy(os, {.mode = PlaceMode::automatic,
-                                  .machine_file = with_file ? file : "",
-                                  .huge_pages = HugePages::off,
-                                  .places = places,
-                                  .slots = {}});
+        policy = auto_placement.make(os, {.machine_file = with_file ? file : "",
+                                          .huge_pages = HugePages::off,
+                                          .places = places,
+                                          .slots = {}});
         period.cpu_seconds = 0.25;
     }
     // Runs until the policy needs no more periods. The arguments are the numbers of events in a
@@ -96,8 +95,8 @@ TEST_CASE("auto: with workers on all nodes or with one node pages stay local wit
     CHECK_FALSE(all.policy->wants_misses());
     CHECK(all.policy->report() == "local: workers have all nodes");
     FakeOs one{1, 2};
-    const auto policy = make_policy(
-        one, {.mode = PlaceMode::automatic, .machine_file = "", .places = {{0, n0}}, .slots = {}});
+    const auto policy =
+        auto_placement.make(one, {.machine_file = "", .places = {{0, n0}}, .slots = {}});
     CHECK(policy->period_seconds() == 0);
     CHECK(policy->report() == "local: there is one node");
 }

@@ -319,46 +319,41 @@ TEST_CASE("MigrationShare: a group larger than the limit of a pass is checked in
         CHECK(m.misplaced(segment.base, pages) == 0);
 }
 
-TEST_CASE("make_policy: interleaved pages have the kernel's nodes and use a policy of the kernel") {
+TEST_CASE(
+    "placement policies: interleaved pages have the kernel's nodes and use a policy of the "
+    "kernel") {
     FakeOs os(3, 1);
-    const auto policy = make_policy(os, {.mode = PlaceMode::interleave,
-                                         .machine_file = "",
-                                         .huge_pages = HugePages::off,
-                                         .places = {},
-                                         .slots = {}});
+    const auto policy = interleave_placement.make(
+        os, {.machine_file = "", .huge_pages = HugePages::off, .places = {}, .slots = {}});
     CHECK(policy->spreads());
     for (std::uint64_t number = 0; number < 9; ++number)
         CHECK(index(policy->node_of(page(number), NodeId{0})) == static_cast<int>(number % 3));
     CHECK(policy->post_for_new_pages(os, nullptr, 4096) == 0);
     CHECK(os.count(FakeOs::Call::interleave_new_pages) == 1);
     FakeOs alone(1, 1);
-    const auto idle = make_policy(alone, {.mode = PlaceMode::interleave,
-                                          .machine_file = "",
-                                          .huge_pages = HugePages::off,
-                                          .places = {},
-                                          .slots = {}});
+    const auto idle = interleave_placement.make(
+        alone, {.machine_file = "", .huge_pages = HugePages::off, .places = {}, .slots = {}});
     CHECK_FALSE(idle->spreads());
     CHECK(idle->post_for_new_pages(alone, nullptr, 4096) == 0);
     CHECK(alone.count(FakeOs::Call::interleave_new_pages) == 0);
 }
 
-TEST_CASE("make_policy: the kernel's weights are used if they match the machine's weights") {
+TEST_CASE("placement policies: the kernel's weights are used if they match the machine's weights") {
     const nw::test::TemporaryFolder folder;
     const std::string file = folder.path() + "/machine.json";
     std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";
     FakeOs os(3, 1);
-    const PolicyInputs inputs{.mode = PlaceMode::weighted,
-                              .machine_file = file,
+    const PolicyInputs inputs{.machine_file = file,
                               .huge_pages = HugePages::off,
                               .places = {{0, NodeId{0}}},
                               .slots = {}};
-    CHECK(make_policy(os, inputs)->post_for_new_pages(os, nullptr, 4096) == 0);
+    CHECK(weighted_placement.make(os, inputs)->post_for_new_pages(os, nullptr, 4096) == 0);
     CHECK(os.count(FakeOs::Call::interleave_new_pages) == 0);
     os.set_interleave_weights({1, 1, 1});
-    CHECK(make_policy(os, inputs)->post_for_new_pages(os, nullptr, 4096) == 0);
+    CHECK(weighted_placement.make(os, inputs)->post_for_new_pages(os, nullptr, 4096) == 0);
     CHECK(os.count(FakeOs::Call::interleave_new_pages) == 0);
     os.set_interleave_weights({60, 30, 10});
-    const auto policy = make_policy(os, inputs);
+    const auto policy = weighted_placement.make(os, inputs);
     CHECK(policy->post_for_new_pages(os, nullptr, 4096) == 0);
     CHECK(os.count(FakeOs::Call::interleave_new_pages) == 1);
     CHECK(policy->report() ==
@@ -368,17 +363,17 @@ TEST_CASE("make_policy: the kernel's weights are used if they match the machine'
 }
 
 TEST_CASE(
-    "make_policy: proximity is tuned by events per second of CPU time in windows with pages in "
+    "placement policies: proximity is tuned by events per second of CPU time in windows with pages "
+    "in "
     "place") {
     const nw::test::TemporaryFolder folder;
     const std::string file = folder.path() + "/machine.json";
     std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";
     FakeOs os(3, 1);
-    const auto policy = make_policy(os, {.mode = PlaceMode::weighted,
-                                         .machine_file = file,
-                                         .huge_pages = HugePages::off,
-                                         .places = {{0, NodeId{0}}},
-                                         .slots = {}});
+    const auto policy = weighted_placement.make(os, {.machine_file = file,
+                                                     .huge_pages = HugePages::off,
+                                                     .places = {{0, NodeId{0}}},
+                                                     .slots = {}});
     REQUIRE(policy->period_seconds() > 0);
     PlacementPeriod period;
     period.cpu_seconds = 0.25;
@@ -402,16 +397,16 @@ TEST_CASE(
     CHECK(count[NodeId{0}] == Approx(8000).epsilon(0.01));
 }
 
-TEST_CASE("make_policy: weights follow workers to other nodes and proximity is tuned again") {
+TEST_CASE(
+    "placement policies: weights follow workers to other nodes and proximity is tuned again") {
     const nw::test::TemporaryFolder folder;
     const std::string file = folder.path() + "/machine.json";
     std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";
     FakeOs os(3, 1);
-    const auto policy = make_policy(os, {.mode = PlaceMode::weighted,
-                                         .machine_file = file,
-                                         .huge_pages = HugePages::off,
-                                         .places = {{0, NodeId{0}}},
-                                         .slots = {}});
+    const auto policy = weighted_placement.make(os, {.machine_file = file,
+                                                     .huge_pages = HugePages::off,
+                                                     .places = {{0, NodeId{0}}},
+                                                     .slots = {}});
     PlacementPeriod period;
     period.cpu_seconds = 0.25;
     for (int i = 0; i < 12; ++i) {
@@ -435,18 +430,18 @@ TEST_CASE("make_policy: weights follow workers to other nodes and proximity is t
 }
 
 TEST_CASE(
-    "make_policy: a given proximity is not searched and is combined with the kernel's weights") {
+    "placement policies: a given proximity is not searched and is combined with the kernel's "
+    "weights") {
     const nw::test::TemporaryFolder folder;
     const std::string file = folder.path() + "/machine.json";
     std::ofstream(file) << R"({"bw": [[6, 3, 1], [3, 6, 1], [1, 1, 6]]})";
     FakeOs os(3, 1);
     os.set_interleave_weights({60, 30, 10});
-    const auto policy = make_policy(os, {.mode = PlaceMode::weighted,
-                                         .machine_file = file,
-                                         .proximity = 0.5,
-                                         .huge_pages = HugePages::off,
-                                         .places = {{0, NodeId{0}}},
-                                         .slots = {}});
+    const auto policy = weighted_placement.make(os, {.machine_file = file,
+                                                     .proximity = 0.5,
+                                                     .huge_pages = HugePages::off,
+                                                     .places = {{0, NodeId{0}}},
+                                                     .slots = {}});
     CHECK(policy->period_seconds() == 0);
     CHECK(policy->report() ==
           "pages on nodes 0 80.0 %, 1 15.0 %, 2 5.0 %; proximity 0.50 (given); by " + file);
