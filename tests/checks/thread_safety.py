@@ -35,7 +35,7 @@ struct Counter {
 
 struct Event {
     void await() {
-        nw::WaitingLock guard(mutex);
+        nw::LockGuard guard(mutex);
         changed.wait(guard, [this]() NW_REQUIRES(mutex) { return happened; });
     }
     nw::Mutex mutex;
@@ -51,7 +51,8 @@ int main() {
 }
 """
 
-# What stands at WRONG, and a part of the compiler's error; None: it compiles.
+# The text that replaces WRONG, and a part of the expected error of the compiler. None: the program
+# compiles.
 CASES = [
     ("", None),
     ("void wrong() { ++value; }", "requires holding"),
