@@ -92,7 +92,7 @@ void PageMigrationDaemon::stop() noexcept {
 // Returns false if the thread must end.
 bool PageMigrationDaemon::sleep_until_next_pass() {
     const auto period = std::chrono::duration<double>(period_seconds_);
-    WaitingLock lock(mutex_);
+    LockGuard lock(mutex_);
     do {
         wake_.wait_for(lock, period, [this] { return stop_.stop_requested(); });
     } while (!serving_ && !stop_.stop_requested());

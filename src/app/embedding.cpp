@@ -15,7 +15,7 @@ static_assert(embedding::page_bytes == nw::page_bytes);
 bool in_handler() noexcept { return nw::in_handler(); }
 
 LibcMemory::LibcMemory() noexcept : outer_(current_heap) { set_current_heap(nullptr); }
-LibcMemory::~LibcMemory() { set_current_heap(static_cast<LpHeap*>(outer_)); }
+LibcMemory::~LibcMemory() { set_current_heap(outer_); }
 
 std::span<std::byte> writable_payload(const Event& event) noexcept {
     const std::span<const std::byte> bytes = event.bytes();

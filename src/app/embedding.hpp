@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the engine that a layer for models of another simulator (src/compat) uses besides
-// the public headers. Programs of users do not see this header.
+// The functions of the engine that a layer for models of another simulator (src/compat) uses
+// besides the public headers. Programs of users do not see this header.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,10 @@
 #include <string_view>
 
 #include <numawarp/event.hpp>
+
+namespace nw {
+class LpHeap;
+}
 
 namespace nw::embedding {
 
@@ -24,13 +28,13 @@ class LibcMemory {
     LibcMemory& operator=(const LibcMemory&) = delete;
 
   private:
-    void* outer_;
+    LpHeap* outer_;
 };
 
-// The payload of an event, for its handler on_event() to change. on_reverse() and on_commit() of the
-// same execution receive the changed bytes, and the digest contains them. So an equal state and an
-// equal event must give equal bytes. After a rollback, the handler receives the bytes as the last
-// execution left them: it must write every byte that it changes before it reads the byte.
+// The payload of an event, for its handler on_event() to change. on_reverse() and on_commit() of
+// the same execution receive the changed bytes, and the digest contains them. So an equal state and
+// an equal event must give equal bytes. After a rollback, the handler receives the bytes as the
+// last execution left them: it must write every byte that it changes before it reads the byte.
 std::span<std::byte> writable_payload(const Event& event) noexcept;
 
 inline constexpr std::size_t page_bytes = 4096;
@@ -43,8 +47,9 @@ void open_pages(std::byte* base, std::size_t bytes);
 // Requires: reserve_pages() returned `base` for the same number of bytes.
 void release_pages(std::byte* base, std::size_t bytes) noexcept;
 
-// Registers a function that writes the message for a crash at `address`, or returns false if the
-// crash has no message of its own. At most three functions. Thread: any, before the first handler.
+// Registers a function that is called after a crash at `address`. The function writes the message
+// for the user into `line` and returns true, or returns false: then the message is the general one.
+// At most two functions. Thread: any, before the first handler.
 void describe_addresses_by(bool (*describe)(const void* address, char* line,
                                             std::size_t bytes) noexcept);
 

@@ -52,7 +52,7 @@ class HookTimeout final : public HandlerProbe {
 
   private:
     void run() {
-        WaitingLock lock(mutex_);
+        LockGuard lock(mutex_);
         std::chrono::duration<double> time(seconds_);
         // Request again every 20 ms: the request has no effect while the hook executes a library
         // that must not be left. After 50 requests the hook is left by force.

@@ -184,7 +184,7 @@ void ProgressLine::print_rarely(double first_seconds) {
 }
 
 bool ProgressLine::wait_for(duration<double> time) {
-    WaitingLock lock(mutex_);
+    LockGuard lock(mutex_);
     return !over_changed_.wait_for(lock, time, [this]() NW_REQUIRES(mutex_) { return over_; });
 }
 

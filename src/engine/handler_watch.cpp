@@ -85,7 +85,7 @@ HandlerWatch::~HandlerWatch() {
 }
 
 void HandlerWatch::run() {
-    WaitingLock lock(mutex_);
+    LockGuard lock(mutex_);
     while (!ended_.wait_for(lock, between_looks, [this]() NW_REQUIRES(mutex_) { return end_; })) {
         const auto now = Clock::now();
         awake_ += std::min<std::chrono::nanoseconds>(now - std::exchange(last_look_, now),

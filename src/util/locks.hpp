@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks, with the annotations of Clang's thread safety analysis
 // (https://clang.llvm.org/docs/ThreadSafetyAnalysis.html). A member that is declared with
-// NW_GUARDED_BY(mutex_) may be used only while the thread holds the lock; a build with Clang reports
-// every other use. Other compilers ignore the annotations.
+// NW_GUARDED_BY(mutex_) may be used only while the thread holds the lock; a build with Clang
+// reports every other use. Other compilers ignore the annotations.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@
 #define NW_SCOPED_CAPABILITY NW_THREAD_SAFETY(scoped_lockable)
 // The member is used only under the lock.
 #define NW_GUARDED_BY(lock) NW_THREAD_SAFETY(guarded_by(lock))
-// In this order: the caller of the function holds the lock; the function takes the lock; it releases
-// the lock; it takes the lock if it returns the value.
+// In this order: the caller of the function holds the lock; the function takes the lock; it
+// releases the lock; it takes the lock if it returns the value.
 #define NW_REQUIRES(...) NW_THREAD_SAFETY(requires_capability(__VA_ARGS__))
 #define NW_ACQUIRE(...) NW_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define NW_RELEASE(...) NW_THREAD_SAFETY(release_capability(__VA_ARGS__))
@@ -71,7 +71,8 @@ class NW_CAPABILITY("mutex") Mutex {
     std::mutex mutex_;
 };
 
-// Holds a lock until the end of its scope.
+// Holds a lock until the end of its scope. lock() and unlock() are for std::condition_variable_any,
+// and for code in the scope that must not hold the lock.
 template <class Lock>
 class NW_SCOPED_CAPABILITY LockGuard {
   public:
@@ -82,23 +83,11 @@ class NW_SCOPED_CAPABILITY LockGuard {
     LockGuard(const LockGuard&) = delete;
     LockGuard& operator=(const LockGuard&) = delete;
 
+    void lock() NW_ACQUIRE() { lock_.lock(); }
+    void unlock() NW_RELEASE() { lock_.unlock(); }
+
   private:
     Lock& lock_;
-};
-
-// Holds a mutex until the end of its scope, except while std::condition_variable_any waits.
-class NW_SCOPED_CAPABILITY WaitingLock {
-  public:
-    explicit WaitingLock(Mutex& mutex) NW_ACQUIRE(mutex) : mutex_(mutex) { mutex.lock(); }
-    ~WaitingLock() NW_RELEASE() { mutex_.unlock(); }
-    WaitingLock(const WaitingLock&) = delete;
-    WaitingLock& operator=(const WaitingLock&) = delete;
-
-    void lock() NW_ACQUIRE() { mutex_.lock(); }
-    void unlock() NW_RELEASE() { mutex_.unlock(); }
-
-  private:
-    Mutex& mutex_;
 };
 
 }  // namespace nw

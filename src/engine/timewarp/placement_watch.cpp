@@ -182,7 +182,7 @@ void PlacementWatch::stop() noexcept {
 void PlacementWatch::run() {
     const std::chrono::duration<double> nap = std::min<std::chrono::duration<double>>(
         wake_up_interval, std::chrono::duration<double>(period_seconds_));
-    WaitingLock lock(mutex_);
+    LockGuard lock(mutex_);
     changed_.wait(lock, [this]() NW_REQUIRES(mutex_) { return begun_ || over_; });
     while (!over_) {
         lock.unlock();

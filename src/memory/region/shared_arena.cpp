@@ -99,7 +99,6 @@ Head* head_of(const void* address) noexcept {
 }
 
 // Maps more addresses at the end. Returns false if they are in use, or if the kernel refuses.
-// Requires: the lock.
 bool grow(Arena& a, std::size_t bytes) noexcept NW_REQUIRES(a.lock) {
     const auto mapped =
         static_cast<std::size_t>(a.end - reinterpret_cast<const std::byte*>(SharedArena::base));

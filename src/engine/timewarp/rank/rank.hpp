@@ -202,9 +202,9 @@ class Rank {
   private:
     // The result of step().
     struct NetStep {
-        bool is_expecting;     // something is under way that only another step will find
-        bool is_over = false;  // a round is over
-        std::string overdue;   // a warning, or empty
+        bool is_expecting = false;  // something is under way that only another step will find
+        bool is_over = false;       // a round is over
+        std::string overdue;        // a warning, or empty
     };
     NetStep step(GvtRounds::Clock::time_point now, TraceTurn& trace) NW_REQUIRES(net_role_);
     // Thread: worker w.
