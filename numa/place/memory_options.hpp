@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's options for memory; part of the engine's configuration.
+// The user's options for memory and placement; part of the engine's configuration.
 #pragma once
 
 #include <cstdint>

@@ -59,8 +59,9 @@ struct EventKey {
 };
 static_assert(sizeof(EventKey) == 24);
 
-// Returns whether a is before b in the order of events. A and B are EventKey or PendingEntry (pending_entry.hpp).
-// Requires: no time is NaN. Cost: nearly always one comparison, because equal times are rare.
+// Returns whether a is before b in the order of events. A and B are EventKey or PendingEntry
+// (pending_entry.hpp). Requires: no time is NaN. Cost: nearly always one comparison, because equal
+// times are rare.
 template <class A, class B>
 inline bool before(const A& a, const B& b) noexcept {
     if (a.time != b.time) [[likely]]

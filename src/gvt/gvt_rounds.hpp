@@ -71,8 +71,8 @@ class GvtRounds {
         return done_.load() != seen || arrived_.load() == workers_;
     }
 
-    // Thread: the holder of the net role. Returns whether this rank has contributed to a round whose
-    // result it does not have.
+    // Thread: the holder of the net role. Returns whether this rank has contributed to a round
+    // whose result it does not have.
     bool is_under_way() const noexcept { return reduction_.is_under_way(); }
 
     // Thread: the holder of the net role. Returns whether all ranks have contributed, and batches

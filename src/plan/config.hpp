@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user's choices on the command line, in the form that the engine needs.
-// src/app/options/option_table.cpp fills in and checks the values. For some fields, 0 or nullopt lets
-// the engine decide; their comments state this.
+// src/app/options/option_table.cpp fills in and checks the values. For some fields, 0 or nullopt
+// lets the engine decide; their comments state this.
 #pragma once
 
 #include <cstdint>

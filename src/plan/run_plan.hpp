@@ -19,8 +19,8 @@ namespace nw {
 
 struct RunPlan {
     // Throws SetupError if there are more ranks or groups than their number types allow. Requires:
-    // setup and configuration are consistent (app/options/setup_rules.hpp). `saved`: the partition of
-    // the saved run that this run continues; null: the run begins anew.
+    // setup and configuration are consistent (app/options/setup_rules.hpp). `saved`: the partition
+    // of the saved run that this run continues; null: the run begins anew.
     RunPlan(const Setup& setup, const Config& config, std::uint32_t ranks, std::uint32_t workers,
             const SavedPartition* saved);
 

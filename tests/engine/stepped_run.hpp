@@ -7,8 +7,8 @@
 // With delays, a turn may be interrupted at any handoff (util/handoff.hpp) by turns of other
 // workers.
 //
-// src/engine/timewarp/timewarp.cpp uses threads and barriers. Here, the same is done in sequence: set up
-// all workers, start all, run turns until all have finished, finalize.
+// src/engine/timewarp/timewarp.cpp uses threads and barriers. Here, the same is done in sequence:
+// set up all workers, start all, run turns until all have finished, finalize.
 #pragma once
 
 #include <algorithm>

@@ -97,7 +97,8 @@ class Process : public nw::PlainStateProcess<State> {
     void pass_on(nw::Context& c, std::uint32_t hops) {
         const Message message = is("payload") ? partly_written(hops) : Message{"", hops};
         const auto other = static_cast<nw::LpId>(c.random().below(c.lps()));
-        // 16 bits of the breach: two numbers of processes are equal modulo a small number too often.
+        // 16 bits of the breach: two numbers of processes are equal modulo a small number too
+        // often.
         const double extra = static_cast<double>(breach() % 65'536) / 65'536;
         c.schedule(other, 1 + c.random().exponential(1.0) + extra, message_type, message);
     }

@@ -2,8 +2,10 @@
 // `placement decide FILE`: computes the engine's decisions for cases that a file describes. So they
 // can be examined and compared without a machine of that kind.
 //
-//     {"asymsched": [{"name": "…", "machine": …, "clusters": [{"nodes": [0, 3], "gigabytes": [1, 1],
-//                     "remote_accesses": 1e9}], "elapsed_s": 100, "migrated_s": 0}],
+//     {"asymsched": [{"name": "…", "machine": …,
+//                     "clusters": [{"nodes": [0, 3], "gigabytes": [1, 1],
+//                                   "remote_accesses": 1e9}],
+//                     "elapsed_s": 100, "migrated_s": 0}],
 //      "bwap": [{"machine": …, "workers": [0, 1], "dwp": 0.5}]}
 //
 // A machine is an object with "bw", or the name of a machine in machines.json in the same folder.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of all options, the engine's and the model's. Everything about an option is in its
-// record: name, values, default, help, and the decisions about it (OptionRules). All code that works
-// on options walks the table: the command line, the configuration file, --help, the JSON of --stats,
-// docs/reference/options.md, notices, checks, the agreement of ranks, the identity of a saved run,
-// and --check-model.
+// record: name, values, default, help, and the decisions about it (OptionRules). All code that
+// works on options walks the table: the command line, the configuration file, --help, the JSON of
+// --stats, docs/reference/options.md, notices, checks, the agreement of ranks, the identity of a
+// saved run, and --check-model.
 #pragma once
 
 #include <cstdint>

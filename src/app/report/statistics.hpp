@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statistics as one JSON object (--stats), and the page about them in docs/reference. They
-// consist of the figures of a result (results/statistics/run_result.hpp) and of values that are computed from
-// these figures and from the options.
+// consist of the figures of a result (results/statistics/run_result.hpp) and of values that are
+// computed from these figures and from the options.
 #pragma once
 
 #include <string>

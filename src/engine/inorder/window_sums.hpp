@@ -27,7 +27,8 @@ struct WindowSums {
     std::uint64_t rolled_back = 0;
     std::int64_t waited_ns = 0;        // wall time of turns without work, for the engine's trial
     std::uint64_t resident_bytes = 0;  // of the rank, from one of its workers; 0 from the others
-    // On a rank there is too little memory for a trial of Time Warp, which may take twice the memory.
+    // On a rank there is too little memory for a trial of Time Warp, which may take twice the
+    // memory.
     bool is_memory_short = false;
     double overlap = 0;  // from the first worker of the first rank; 0 from the others
     // The first failure in the order of events, and the rank on which it occurred.

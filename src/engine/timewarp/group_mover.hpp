@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves groups between ranks during a pause, in which all workers of all ranks have stopped. All
-// ranks share the loads of their groups and compute the same plan (engine/timewarp/rank/rank_balance.hpp). Each
-// worker packs its groups that leave, the ranks exchange the packed groups, and the new workers
-// unpack them. No message is in flight meanwhile, so only the table of owners has to be updated.
+// ranks share the loads of their groups and compute the same plan
+// (engine/timewarp/rank/rank_balance.hpp). Each worker packs its groups that leave, the ranks
+// exchange the packed groups, and the new workers unpack them. No message is in flight meanwhile,
+// so only the table of owners has to be updated.
 //
 // Thread: move() is called by all workers at once; they wait for each other at barriers in it.
 #pragma once

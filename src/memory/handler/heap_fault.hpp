@@ -57,7 +57,8 @@ void post_heap_fault(HeapFault fault) noexcept;
 HeapFault note_overflow(std::size_t block_bytes, std::size_t offset) noexcept;
 
 // Until the next take_heap_fault() on this thread, the handler may free memory of libc. It has
-// initialized a static (see memory/interpose/runtime.cpp), whose temporaries are destroyed afterwards.
+// initialized a static (see memory/interpose/runtime.cpp), whose temporaries are destroyed
+// afterwards.
 void excuse_libc_frees() noexcept;
 bool libc_frees_excused() noexcept;
 

@@ -36,10 +36,10 @@ class MemorySource {
     const std::vector<std::string>& notices() const noexcept { return notices_; }
 
     // The maximum resident memory of the process (--memory-cap). The engine enforces it
-    // (engine/memory_budget.hpp). SegmentTable refuses state to a handler that requests a block of 1
-    // MiB or more, or more than 1 MiB in one call, if the segments of all groups would then exceed
-    // the limit. So a mis-speculated resize or loop fails its event and does not end the run. Set
-    // before the workers start. Default: no limit.
+    // (engine/memory_budget.hpp). SegmentTable refuses state to a handler that requests a block of
+    // 1 MiB or more, or more than 1 MiB in one call, if the segments of all groups would then
+    // exceed the limit. So a mis-speculated resize or loop fails its event and does not end the
+    // run. Set before the workers start. Default: no limit.
     void set_memory_cap(std::uint64_t bytes) noexcept { memory_cap_ = segment_limit_ = bytes; }
     std::uint64_t memory_cap() const noexcept { return memory_cap_; }
     // Subtracts resident memory outside of segments from the limit for segments. Requires: bytes <

@@ -5,9 +5,9 @@
 // from other workers, and such a write is the most common mistake in models.
 //
 // The arena is filled while setup() runs, by the thread that calls setup() and by the threads that
-// it makes meanwhile: the interposer (memory/interpose/malloc.cpp) requests their memory here. Memory that
-// libc or the loader allocates for itself meanwhile (streams, locales, thread-local storage of
-// libraries) comes from libc, and so do function-local statics.
+// it makes meanwhile: the interposer (memory/interpose/malloc.cpp) requests their memory here.
+// Memory that libc or the loader allocates for itself meanwhile (streams, locales, thread-local
+// storage of libraries) comes from libc, and so do function-local statics.
 //
 // There is one arena per process. It is never released: the model object may point into it until
 // the program ends. If setup() uses one thread, it gets the same addresses in every process. So a

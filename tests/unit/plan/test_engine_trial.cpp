@@ -31,8 +31,8 @@ class TrialOfTwo {
         trial.begin();
         is_conservative = !is_conservative;
     }
-    // The seconds after which the engine is left if its workers only wait; -1: it is not left within
-    // 2,500 s.
+    // The seconds after which the engine is left if its workers only wait; -1: it is not left
+    // within 2,500 s.
     double left_after_seconds() {
         for (int i = 0; i <= 25'000; ++i) {
             ++events_;

@@ -3,9 +3,9 @@
 // workers; and the data that the policy gets from them: the bytes of mail between each pair of
 // seats.
 //
-// The policy (engine/timewarp/placement_watch.hpp) gives orders during the run. Each worker carries out
-// its orders between two turns (engine/timewarp/parts/relocation.hpp): it binds itself to its new CPU, and either
-// requests the migration of its groups' pages or moves the pages itself.
+// The policy (engine/timewarp/placement_watch.hpp) gives orders during the run. Each worker carries
+// out its orders between two turns (engine/timewarp/parts/relocation.hpp): it binds itself to its
+// new CPU, and either requests the migration of its groups' pages or moves the pages itself.
 //
 // Ranks that run on the same cores of a host may have a common table of seats (SeatTable) in shared
 // memory. Then one of these ranks gives orders to the workers of all of them. Seats are numbered

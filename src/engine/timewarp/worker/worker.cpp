@@ -56,7 +56,8 @@ bool Worker::turn(Clock::time_point now) {
     if (handovers_->is_awaiting()) handovers_->take_over();
     marks_.mail_phase();
     // In every turn, after the round was learned and before groups are handed over: a group's new
-    // worker may already execute up to that round's horizon (src/engine/timewarp/parts/rebinding.pml).
+    // worker may already execute up to that round's horizon
+    // (src/engine/timewarp/parts/rebinding.pml).
     bool worked = drain_mail();
     worked |= core_.rank.is_congested() || execute_batch();
     marks_.mail_phase();

@@ -4,8 +4,8 @@
 // through mail rings, bottom halves and outboxes.
 //
 // Worker receives events, executes them and rolls them back. Other tasks belong to its parts in
-// src/engine/timewarp/parts/: Outboxes, Throttle, SafeHorizon, Committer, Ending, Standstill, Handovers,
-// Relocation, MemoryRelief. WorkerCore is the state that all parts use.
+// src/engine/timewarp/parts/: Outboxes, Throttle, SafeHorizon, Committer, Ending, Standstill,
+// Handovers, Relocation, MemoryRelief. WorkerCore is the state that all parts use.
 //
 //     worker.cpp               one turn: GVT, mail, events, the cut
 //     worker_execution.cpp     reading mail, and executing events
