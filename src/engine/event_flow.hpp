@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,35 +19,14 @@
 #include "event/bottom_half.hpp"
 #include "event/look_ahead.hpp"
 #include "event/pending_set.hpp"
-#include "event/short_events.hpp"
 #include "event/wire_event.hpp"
-#include "lp/group.hpp"
+#include "lp/event_memory.hpp"
 #include "plan/run_plan.hpp"
 #include "util/counters.hpp"
 #include "util/handoff.hpp"
-#include "util/meter_marks.hpp"
 #include "util/prefetch.hpp"
 
 namespace nw {
-
-// Makes the record of a pending event, without the payload, in the memory of the target's group.
-inline EventRecord& new_record(Group& target_group, const EventHeader& header) {
-    const std::size_t bytes = sizeof(EventRecord) + header.payload_bytes;
-    void* memory = target_group.heap.allocate(bytes);
-    meter_memory<MeterKind::events>(memory, bytes);
-    auto& event = *static_cast<EventRecord*>(memory);
-    static_cast<EventHeader&>(event) = header;
-    event.begin();
-    return event;
-}
-
-// Makes the record with the payload.
-inline EventRecord& new_event(Group& target_group, const EventHeader& header,
-                              const std::byte* payload) {
-    EventRecord& event = new_record(target_group, header);
-    if (header.payload_bytes > 0) std::memcpy(event.payload(), payload, header.payload_bytes);
-    return event;
-}
 
 // The arguments of schedule(). Requires: check_schedule() has accepted them.
 struct ScheduledEvent {
@@ -88,23 +66,6 @@ struct LpsAhead {
 };
 template <class PlaceOf, class PrefetchPast>
 LpsAhead(const LpKinds&, PlaceOf, PrefetchPast) -> LpsAhead<PlaceOf, PrefetchPast>;
-
-// Makes a record for a short event in its target's group. Returns the entry of the record.
-inline PendingEntry put_on_record(ShortEvents& events, const PendingEntry& entry, Group& group) {
-    const EventRecord& event = events.record_of(entry);
-    return new_event(group, event, event.payload()).entry();
-}
-
-// Makes records for all short events, because checkpoints save only records. `except_bare`: makes
-// none for bare events, which do not depend on the worker's ShortEvents.
-template <class GroupOf>
-void put_all_on_record(ShortEvents& events, PendingSet& pending, bool except_bare,
-                       GroupOf&& group_of) {
-    pending.replace_each([&](const PendingEntry& entry) {
-        const bool stays = entry.has_record() || (except_bare && entry.is_bare());
-        return stays ? entry : put_on_record(events, entry, group_of(entry.target));
-    });
-}
 
 // Schedules an event of the running handler. If the event is at or after the end of the run,
 // beyond_end() is called, and the event is dropped unless the run is saved.

@@ -32,14 +32,6 @@ struct RunPlan;
 struct LiveProgress;
 struct RunningHandler;
 
-// Converts a run's runners to the argument of HandlerWatch.
-template <class Runner>
-std::vector<WatchedThread*> watched(const std::vector<std::unique_ptr<Runner>>& runners) {
-    std::vector<WatchedThread*> threads;
-    for (const auto& runner : runners) threads.push_back(runner.get());
-    return threads;
-}
-
 class HandlerWatch {
   public:
     // Requires: `threads` outlive the watch. The watch's thread calls `progress.warn`. While

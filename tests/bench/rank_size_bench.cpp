@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/timewarp/rank/rank.hpp"
+#include "engine/timewarp/parts/executor.hpp"
 #include "engine/timewarp/worker/worker.hpp"
 #include "lp/group.hpp"
 #include "memory/region/memory_source.hpp"
@@ -87,11 +88,11 @@ void measure(std::uint32_t lps, std::uint32_t ranks, std::uint32_t workers) {
 
     std::uint64_t lps_here = 0;
     for (const auto& worker : made) {
-        worker->adopt_thread();
-        worker->build_groups();
-        for (const Group* group : worker->groups()) lps_here += group->count;
+        worker->executor().adopt_thread();
+        worker->lps().build_groups();
+        for (const Group* group : worker->core().groups) lps_here += group->count;
     }
-    for (const auto& worker : made) worker->start();
+    for (const auto& worker : made) worker->lps().start();
     const std::int64_t of_lps = growth();
     nlohmann::json found = {
         {"lps", lps},

@@ -106,7 +106,7 @@ class CrowdedMachine {
         Task& task = tasks_[core.task];
         Worker& worker = *run_.workers()[core.task];
         const bool worked = run_.turn(core.task, epoch + core.now);
-        const Counters& after = worker.counters();
+        const Counters& after = worker.core().counters;
         const auto done = [&](Counter counter) { return after[counter] - task.before[counter]; };
         core.now += shape_.turn + shape_.execute * done(Counter::executed_events) +
                     shape_.undo * done(Counter::rolled_back_events) +

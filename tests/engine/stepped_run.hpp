@@ -24,6 +24,9 @@
 
 #include "engine/checkpoint/saved_group.hpp"
 #include "engine/checkpoint/saved_run.hpp"
+#include "engine/timewarp/parts/executor.hpp"
+#include "engine/timewarp/parts/pauses.hpp"
+#include "engine/timewarp/parts/worker_core_inline.hpp"
 #include "engine/timewarp/rank/rank.hpp"
 #include "engine/timewarp/worker/worker.hpp"
 #include "event/wire_event.hpp"
@@ -154,7 +157,7 @@ class SteppedRun {
         for (const auto& worker : workers_)
             if (!is_slow(worker)) build(*worker, nullptr);
         for (const auto& worker : workers_)
-            if (!is_slow(worker)) worker->start(now_);
+            if (!is_slow(worker)) worker->lps().start(now_);
         for (int tick = 0; tick < 10'000; ++tick) {
             network_.tick();
             for (std::uint32_t r = 0; r < ranks_.size(); ++r)
@@ -167,7 +170,7 @@ class SteppedRun {
         for (const auto& worker : workers_)
             if (is_slow(worker)) build(*worker, nullptr);
         for (const auto& worker : workers_)
-            if (is_slow(worker)) worker->start(now_);
+            if (is_slow(worker)) worker->lps().start(now_);
         return all_came;
     }
 
@@ -177,7 +180,7 @@ class SteppedRun {
         const SavedRun* const saved = plan_.config.restart_from.get();
         for (const auto& worker : workers_) build(*worker, saved);
         if (saved != nullptr) return;
-        for (const auto& worker : workers_) worker->start(now_);
+        for (const auto& worker : workers_) worker->lps().start(now_);
     }
     // Runs one turn of a worker, and one tick of the network. `now`: time since the start.
     bool turn(std::size_t worker, std::chrono::nanoseconds now) {
@@ -216,7 +219,7 @@ class SteppedRun {
         return std::all_of(workers_.begin(), workers_.end(),
                            [](const auto& worker) { return worker->paused(); });
     }
-    void save_soon() { workers_[0]->save_at(now_); }
+    void save_soon() { workers_[0]->pauses().save_at(now_); }
 
     // Saves what a Simulation saves, except output: one file per worker, in `folder`. Requires:
     // paused().
@@ -229,7 +232,7 @@ class SteppedRun {
             const auto number = static_cast<std::uint32_t>(saved.files.size());
             saved.files.push_back("groups-" + std::to_string(number));
             SectionWriter file(folder + "/" + saved.files.back());
-            const SavedPart part = worker->save(file, number, map);
+            const SavedPart part = worker->pauses().save(file, number, map);
             file.finish();
             saved.progress.combine(part.progress);
             saved.groups.insert(saved.groups.end(), part.groups.begin(), part.groups.end());
@@ -240,7 +243,7 @@ class SteppedRun {
     }
     void resume() {
         have_moved_ = false;
-        for (const auto& worker : workers_) worker->resume();
+        for (const auto& worker : workers_) worker->pauses().resume();
     }
 
     // Calls on_end() of all LPs, as a Simulation does. The output of on_end() goes to the LP's
@@ -250,41 +253,43 @@ class SteppedRun {
         MeasureSums measures(plan_.setup.measures, plan_.measure_times);
         for (std::uint32_t lp = 0; lp < plan_.setup.lps; ++lp) {
             Worker& worker = worker_of(owner_of(plan_.partition.position(lp).group));
-            worker.run_on_end(worker.lp(lp), end_time(), measures);
+            worker.lps().run_on_end(worker.core().lp(lp), end_time(), measures);
         }
         for (const auto& tables : tables_) tables->finish();
     }
 
     std::string digest() const {
         Digest sum;
-        for (const auto& worker : workers_) add_digest(worker->groups(), sum);
+        for (const auto& worker : workers_) add_digest(worker->core().groups, sum);
         return sum.hex();
     }
     Counters counters() const {
         Counters sum;
-        for (const auto& worker : workers_) sum.add(worker->counters());
+        for (const auto& worker : workers_) sum.add(worker->core().counters);
         return sum;
     }
-    EndReason reason() const { return workers_[0]->end_reason(); }
+    EndReason reason() const { return workers_[0]->ending().reason(); }
     VirtualTime end_time() const {
-        VirtualTime time = workers_[0]->end_time();
+        VirtualTime time = workers_[0]->ending().time();
         if (time != time_infinity) return time;
         time = 0;
-        for (const auto& worker : workers_) time = std::max(time, worker->last_committed_time());
+        for (const auto& worker : workers_)
+            time = std::max(time, worker->committer().last_committed_time());
         return time;
     }
 
     // Messages sent minus messages received, over all workers.
     std::int64_t balance() const {
         std::int64_t sum = 0;
-        for (const auto& worker : workers_) sum += worker->balance();
+        for (const auto& worker : workers_) sum += worker->core().epochs.balance();
         return sum;
     }
     // Touched bytes of all bottom halves.
     std::size_t mail_bytes() const {
         std::size_t sum = 0;
         for (const auto& worker : workers_)
-            for (const Group* group : worker->groups()) sum += group->memory.mail().touched_bytes();
+            for (const Group* group : worker->core().groups)
+                sum += group->memory.mail().touched_bytes();
         return sum;
     }
     bool network_is_idle() const { return network_.idle(); }
@@ -310,7 +315,7 @@ class SteppedRun {
     // Does what GroupMover does, without threads: if groups are to move in this pause, a drawn
     // share of them moves to other ranks.
     void move_groups() {
-        const Standstill::Purpose purpose = workers_[0]->pause_purpose();
+        const Standstill::Purpose purpose = workers_[0]->standstill().purpose();
         if (!purpose.move || std::exchange(have_moved_, true)) return;
         std::vector<RankLoads> loads(machine_.ranks);
         for (std::uint32_t g = 0; g < plan_.partition.groups(); ++g) {
@@ -321,11 +326,12 @@ class SteppedRun {
             draw_rank_moves(loads, machine_.workers, config_.check_rebind, dice_.below(1 << 30));
         const AddressMap map(linux_os());
         for (const RankMove& move : moves) {
-            const auto parcels = worker_of(move.from).give_groups(
+            const auto parcels = worker_of(move.from).pauses().give_groups(
                 {move.group}, {}, map, [](const StrayPointers&) { return true; });
             ranks_[move.from.rank]->drop_group(move.group);
             for (const auto& rank : ranks_) rank->set_owner(move.group, move.to);
-            worker_of(move.to).take_group(move.group, *parcels[0]);
+            Worker& to = worker_of(move.to);
+            to.lps().take_group(move.group, *parcels[0], to.standstill().bound().time);
         }
         for (const auto& rank : ranks_) rank->measure_loads_anew(now_);
         ranks_[0]->balance().note_pause(!moves.empty(), {}, now_);
@@ -346,13 +352,13 @@ class SteppedRun {
     static constexpr std::uint64_t steps_between_walks = 509;
 
     void build(Worker& worker, const SavedRun* saved) {
-        worker.adopt_thread();
+        worker.executor().adopt_thread();
         if (saved != nullptr) {
-            worker.read_groups(*saved);
+            worker.lps().read_groups(*saved);
             return;
         }
-        worker.build_groups();
-        for (const Group* group : worker.groups())
+        worker.lps().build_groups();
+        for (const Group* group : worker.core().groups)
             for (std::uint32_t i = 0; i < group->count; ++i)
                 group->lps[i].sequence = machine_.first_sequence;
     }

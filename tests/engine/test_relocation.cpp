@@ -48,7 +48,7 @@ struct OrderedRun {
         config.window = 1;
         return config;
     }
-    const std::vector<Group*>& groups() { return run.workers()[0]->groups(); }
+    const std::vector<Group*>& groups() { return run.workers()[0]->core().groups; }
     void turn() { run.turn(0, std::chrono::nanoseconds(0)); }
     // The number of groups whose pages are to move to the node.
     std::size_t asked_for(NodeId node) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/timewarp/parts/rollbacks.hpp"
+#include "engine/timewarp/parts/sends.hpp"
 #include "tests/engine/random_model.hpp"
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
@@ -17,11 +19,10 @@
 
 namespace nw::test {
 
-NW_TEST_OPEN(PendingOf, &Worker::pending_);
-NW_TEST_OPEN(CoreOf, &Worker::core_);
-NW_TEST_OPEN(StagedOf, &Worker::staged_);
-NW_TEST_OPEN(ToCancelOf, &Worker::to_cancel_);
-NW_TEST_OPEN(OutboxesOf, &Worker::outboxes_);
+NW_TEST_OPEN(SendsOf, &Worker::sends_);
+NW_TEST_OPEN(StagedOf, &Sends::staged_);
+NW_TEST_OPEN(RollbacksOf, &Worker::rollbacks_);
+NW_TEST_OPEN(ToCancelOf, &Rollbacks::to_cancel_);
 NW_TEST_OPEN(ToWorkersOf, &Outboxes::to_workers_);
 NW_TEST_OPEN(CommitterOf, &Worker::committer_);
 NW_TEST_OPEN(UncommittedOf, &Committer::uncommitted_);
@@ -72,7 +73,8 @@ class BusyWorker {
     auto& of(Name name) {
         return worker().*opened(name);
     }
-    WorkerCore& core() { return of(CoreOf{}); }
+    WorkerCore& core() { return worker().core(); }
+    Sends& sends() { return *of(SendsOf{}); }
     std::vector<LpRecord*>& uncommitted() { return of(CommitterOf{}).*opened(UncommittedOf{}); }
     std::vector<LpRecord*>& committing() { return of(CommitterOf{}).*opened(CommittingOf{}); }
     LpRecord& lp() { return *uncommitted().front(); }
@@ -85,7 +87,7 @@ class BusyWorker {
     }
     std::vector<PendingEntry> pending_entries() {
         std::vector<PendingEntry> entries;
-        of(PendingOf{}).for_each([&](const PendingEntry& entry) { entries.push_back(entry); });
+        core().pending.for_each([&](const PendingEntry& entry) { entries.push_back(entry); });
         return entries;
     }
 
@@ -138,7 +140,7 @@ TEST_CASE("Worker::validate: wrong lists are found") {
     busy.check_found("a group is listed twice", busy.core().groups,
                      with_first_twice(busy.core().groups));
     busy.check_found("a group is not listed", busy.core().groups, without_last(busy.core().groups));
-    busy.check_found("an event to cancel is left", busy.of(ToCancelOf{}),
+    busy.check_found("an event to cancel is left", (*busy.of(RollbacksOf{})).*opened(ToCancelOf{}),
                      std::vector<EventRecord*>{busy.pending_record()});
     busy.check_found("the number of LPs that cannot end is wrong",
                      busy.of(EndingOf{}).*opened(NotEndedOf{}), 7u);
@@ -179,9 +181,9 @@ TEST_CASE("Worker::validate: wrong events are found") {
         busy.lp().history.at(busy.lp().history.tail() - 1, sizeof(HistoryEntry)).event->target,
         99u);
     const PendingEntry late{0, 0, 0, 0, event.target, PendingEntry::body_of(&event)};
-    busy.of(PendingOf{}).push(late);
+    busy.core().pending.push(late);
     busy.require_found();
-    busy.of(PendingOf{}).pop();
+    busy.core().pending.pop();
     busy.require_in_order();
 }
 
@@ -190,7 +192,7 @@ TEST_CASE("Worker::validate: mail of another epoch is found") {
     WireEvent wire{};
     wire.time = 1e9;
     wire.epoch = busy.core().epochs.epoch();
-    MailBuffer& outbox = (busy.of(OutboxesOf{}).*opened(ToWorkersOf{})).back().mail;
+    MailBuffer& outbox = (busy.sends().outboxes().*opened(ToWorkersOf{})).back().mail;
     outbox.append(wire, wire.payload());
     busy.require_in_order();
     outbox.clear();
@@ -198,9 +200,9 @@ TEST_CASE("Worker::validate: mail of another epoch is found") {
     outbox.append(wire, wire.payload());
     busy.require_found();
     outbox.clear();
-    busy.of(StagedOf{}).append(wire, wire.payload());
+    (busy.sends().*opened(StagedOf{})).append(wire, wire.payload());
     busy.require_found();
-    busy.of(StagedOf{}).clear();
+    (busy.sends().*opened(StagedOf{})).clear();
     busy.require_in_order();
 }
 

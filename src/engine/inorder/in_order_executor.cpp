@@ -257,7 +257,7 @@ template <InOrderExecutor::Extras extras>
     if (!short_.is_record(event)) {
         call_.hook_key = event.key();
         call_.event = nullptr;
-        group.heap.free(&event, event.bytes());
+        free_event(group, event);
     }
 }
 

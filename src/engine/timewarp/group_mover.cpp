@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "engine/checkpoint/saved_group.hpp"
+#include "engine/timewarp/parts/pauses.hpp"
 #include "engine/timewarp/rank/rank.hpp"
 #include "lp/group.hpp"
 #include "util/packing.hpp"
@@ -181,9 +182,9 @@ void GroupMover::pack(std::uint32_t w) {
         leaving.push_back(moves_[i].group);
     }
     if (leaving.empty()) return;
-    auto parcels =
-        workers_[w]->give_groups(leaving, modules_, *map_,
-                                 [this](const StrayPointers& strays) { return may_leave(strays); });
+    auto parcels = workers_[w]->pauses().give_groups(
+        leaving, modules_, *map_,
+        [this](const StrayPointers& strays) { return may_leave(strays); });
     for (std::size_t i = 0; i < own.size(); ++i) parcels_[own[i]] = std::move(parcels[i]);
 }
 
@@ -239,7 +240,8 @@ void GroupMover::pass_on() {
 void GroupMover::unpack(std::uint32_t w) {
     for (std::size_t i = 0; i < moves_.size(); ++i) {
         if (!is_own(moves_[i].to) || moves_[i].to.worker != w) continue;
-        workers_[w]->take_group(moves_[i].group, *parcels_[i]);
+        workers_[w]->lps().take_group(moves_[i].group, *parcels_[i],
+                                      workers_[w]->standstill().bound().time);
         parcels_[i].reset();
     }
 }
@@ -250,7 +252,7 @@ void GroupMover::note() {
     map_.reset();
     rank_.measure_loads_anew(now);
     note_price();
-    const GvtRounds::Clock::duration took = now - workers_[0]->pause_began();
+    const GvtRounds::Clock::duration took = now - workers_[0]->standstill().pause_began();
     rank_.balance().note_pause(groups_moved_ > 0, took, now);
     BalanceReport& report = run_.result.balance;
     ++report.pauses;

@@ -23,6 +23,8 @@
 
 namespace nw {
 
+struct StrayPointers;
+
 class GroupMover {
   public:
     // `workers`: of this rank. `barrier`: of all these workers. `release_groups`: called before

@@ -24,6 +24,10 @@
 #include "engine/setup_pump.hpp"
 #include "engine/timewarp/group_mover.hpp"
 #include "engine/timewarp/host_seats.hpp"
+#include "engine/timewarp/parts/executor.hpp"
+#include "engine/timewarp/parts/outboxes.hpp"
+#include "engine/timewarp/parts/pauses.hpp"
+#include "engine/timewarp/parts/worker_core_inline.hpp"
 #include "engine/timewarp/placement_watch.hpp"
 #include "engine/timewarp/rank/rank.hpp"
 #include "engine/timewarp/rank_tracks.hpp"
@@ -132,10 +136,22 @@ std::vector<NodeId> nodes_of(const WorkerPlaces& where) {
 std::vector<RankTracks::Own> tracks_of(const Workers& workers, Rank& rank, TraceTrack& network) {
     std::vector<RankTracks::Own> tracks;
     for (std::uint32_t w = 0; w < workers.size(); ++w)
-        tracks.push_back({fmt::format("worker {}", w), &workers[w]->trace()});
+        tracks.push_back({fmt::format("worker {}", w), &workers[w]->core().trace});
     tracks.push_back({"GVT rounds", &rank.trace()});
     tracks.push_back({"network", &network});
     return tracks;
+}
+
+std::vector<SavedWorker*> pauses_of(const Workers& workers) {
+    std::vector<SavedWorker*> pauses;
+    for (const auto& worker : workers) pauses.push_back(&worker->pauses());
+    return pauses;
+}
+
+std::vector<WatchedThread*> executors_of(const Workers& workers) {
+    std::vector<WatchedThread*> executors;
+    for (const auto& worker : workers) executors.push_back(&worker->executor());
+    return executors;
 }
 
 std::vector<PlacedGroup*> memory_of_groups(Rank& rank) {
@@ -159,11 +175,11 @@ class TimeWarpRun final : private SavedRank {
           tallies_(run.plan.workers),
           workers_(make_workers(rank)),
           tracks_(run, tracks_of(workers_, rank, net_thread_.trace())),
-          saver_(run, *this, saved_workers(workers_), barrier_),
+          saver_(run, *this, pauses_of(workers_), barrier_),
           mover_(
               run, rank, workers_, barrier_, [this] { release_groups(); },
               [this] { watch_groups(); }),
-          watch_(run.plan, watched(workers_), run.progress, run.stop_signal) {}
+          watch_(run.plan, executors_of(workers_), run.progress, run.stop_signal) {}
 
     void run() {
         execute();
@@ -222,7 +238,7 @@ class TimeWarpRun final : private SavedRank {
     // --- Thread: each worker ---
 
     void set_up(std::uint32_t w) {
-        guarded([&] { workers_[w]->adopt_thread(); });
+        guarded([&] { workers_[w]->executor().adopt_thread(); });
         barrier_.arrive_and_wait();  // a worker's groups may be built by another thread
         guarded([&] { start_worker(run_.model); });
         guarded([&] { make_groups(w); });
@@ -249,9 +265,9 @@ class TimeWarpRun final : private SavedRank {
     void start(std::uint32_t w) {
         guarded([&] {
             try {
-                workers_[w]->start();
+                workers_[w]->lps().start();
             } catch (const ModelError& error) {
-                rank_.fail_in_model({.sender = workers_[w]->failed_lp()}, error.what());
+                rank_.fail_in_model({.sender = workers_[w]->core().running.lp->id}, error.what());
             }
         });
         barrier_.arrive_and_wait();  // all LPs were started, or one has failed
@@ -288,13 +304,13 @@ class TimeWarpRun final : private SavedRank {
     // baseline ignores nodes: one thread builds all groups (docs/decisions/0016).
     void make_groups(std::uint32_t w) {
         if (run_.paused != nullptr) {
-            workers_[w]->continue_from(*run_.paused);
+            workers_[w]->lps().continue_from(*run_.paused);
         } else if (const SavedRun* saved = run_.plan.config.restart_from.get()) {
-            workers_[w]->read_groups(*saved);
+            workers_[w]->lps().read_groups(*saved);
         } else if (run_.plan.config.memory == MemoryMode::numa) {
-            workers_[w]->build_groups();
+            workers_[w]->lps().build_groups();
         } else if (w == 0) {
-            for (const auto& worker : workers_) worker->build_groups();
+            for (const auto& worker : workers_) worker->lps().build_groups();
         }
     }
 
@@ -323,14 +339,14 @@ class TimeWarpRun final : private SavedRank {
         }
         if (w == 0) run_.result.wall_seconds = loop_.wall_seconds();
         tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
-        tallies_[w].asleep_seconds = worker.asleep_seconds();
+        tallies_[w].asleep_seconds = worker.core().asleep_seconds;
         tallies_[w].hardware = counters.counts();
         if (run_.paused != nullptr) tallies_[w].add_times(run_.paused->workers[w].tally);
     }
 
     void pause(std::uint32_t w) {
         Worker& worker = *workers_[w];
-        const Standstill::Purpose purpose = worker.pause_purpose();
+        const Standstill::Purpose purpose = worker.standstill().purpose();
         std::unique_lock<SpinLock> network;
         if (w == 0) network = rank_.hold_network();
         barrier_.arrive_and_wait();
@@ -341,7 +357,7 @@ class TimeWarpRun final : private SavedRank {
             if (w == 0) guarded([&] { prepare_to_leave(); });
             barrier_.arrive_and_wait();
         } else {
-            worker.resume();
+            worker.pauses().resume();
         }
         if (w == 0) rank_.gvt().restart_watchdog(GvtRounds::Clock::now());
     }
@@ -355,7 +371,7 @@ class TimeWarpRun final : private SavedRank {
             else
                 workers_[w]->finalize();
         });
-        workers_[w]->leave_thread();
+        workers_[w]->executor().leave_thread();
     }
 
     void prepare_to_leave() {
@@ -365,7 +381,7 @@ class TimeWarpRun final : private SavedRank {
 
     void leave(std::uint32_t w) {
         leaving_->workers[w].tally = tallies_[w];
-        workers_[w]->leave_to(*leaving_);
+        workers_[w]->pauses().leave_to(*leaving_);
     }
 
     // --- Failures of the model ---
@@ -409,41 +425,42 @@ class TimeWarpRun final : private SavedRank {
 
     void report_end() {
         RunResult& result = run_.result;
-        result.reason = workers_[0]->end_reason();
+        result.reason = workers_[0]->ending().reason();
         // If the run was saved, RunSaver has set the signal.
         if (result.reason == EndReason::interrupted && !run_.plan.config.save.on())
             result.signal = static_cast<int>(rank_.gvt().result().sums.stop);
-        result.end_time = workers_[0]->end_time();
-        if (workers_[0]->splits_time()) note_split_time(result);
+        result.end_time = workers_[0]->ending().time();
+        if (workers_[0]->ending().splits_time()) note_split_time(result);
         if (result.end_time != time_infinity) return;
         result.end_time = 0;
         for (const auto& worker : workers_)
-            result.end_time = std::max(result.end_time, worker->last_committed_time());
+            result.end_time = std::max(result.end_time, worker->committer().last_committed_time());
         const std::vector<VirtualTime> times = share_values(run_.ranks, result.end_time);
         result.end_time = *std::max_element(times.begin(), times.end());
     }
 
     void run_on_end() {
         for (const auto& worker : workers_)
-            if (const IntervalSums* const intervals = worker->intervals())
-                run_.result.measures.intervals() += *intervals;
-        AdoptedThread<Worker> thread;
+            if (worker->core().intervals != nullptr)
+                run_.result.measures.intervals() += *worker->core().intervals;
+        AdoptedThread<Executor> thread;
         for (std::uint32_t lp = 0; lp < run_.plan.rules.lps; ++lp) {
             const Partition::Owner owner = rank_.owner(run_.plan.partition.position(lp).group);
             if (owner.rank != index(rank_.id())) continue;
             Worker& worker = *workers_[owner.worker];
-            thread.adopt(worker);
-            worker.run_on_end(worker.lp(lp), run_.result.end_time, run_.result.measures);
+            thread.adopt(worker.executor());
+            worker.lps().run_on_end(worker.core().lp(lp), run_.result.end_time,
+                                    run_.result.measures);
         }
     }
 
     // Completes the progress that the workers give to another engine.
     void give_progress(PausedRun& paused) {
-        paused.gvt = workers_[0]->paused_at();
+        paused.gvt = workers_[0]->standstill().bound().time;
         paused.history = std::move(rank_.history());
         paused.loop = loop_;
         for (const auto& worker : workers_)
-            worker->add_sent_to(sent_by_rank(run_.result, run_.ranks.ranks()));
+            worker->outboxes().add_sent_to(sent_by_rank(run_.result, run_.ranks.ranks()));
     }
 
     void gather_results() {
@@ -451,15 +468,16 @@ class TimeWarpRun final : private SavedRank {
         result.segments_bytes = run_.memory.segment_bytes();
         result.history = rank_.history().samples();
         for (std::uint32_t w = 0; w < workers_.size(); ++w) {
-            const Worker& worker = *workers_[w];
-            result.messages_left += worker.balance();
-            report_lps(result, worker.groups());
-            worker.add_sent_to(sent_by_rank(result, run_.ranks.ranks()));
-            worker.add_most_rolled_back_lps(result.most_rolled_back_lps);
+            Worker& worker = *workers_[w];
+            WorkerCore& core = worker.core();
+            result.messages_left += core.epochs.balance();
+            report_lps(result, core.groups);
+            worker.outboxes().add_sent_to(sent_by_rank(result, run_.ranks.ranks()));
+            core.add_most_rolled_back_lps(result.most_rolled_back_lps);
             result.numa.memory += worker.memory_kinds();
-            tallies_[w].counters = worker.counters();
-            tallies_[w].figures = worker.figures();
-            tallies_[w].groups = &worker.groups();
+            tallies_[w].counters = core.counters;
+            tallies_[w].figures = core.figures;
+            tallies_[w].groups = &core.groups;
             if (const int cpu = rank_.seats().cpu_of(w); cpu >= 0)
                 run_.places.places[w] = {cpu, rank_.seats().node_of(w)};
             report_worker(result, run_.places, w, tallies_[w]);
@@ -470,8 +488,8 @@ class TimeWarpRun final : private SavedRank {
     void destroy_lps() {
         shared_.end();
         for (const auto& worker : workers_) {
-            const AdoptedThread adopted(*worker);
-            worker->destroy_lps(run_.stop_signal);
+            const AdoptedThread adopted(worker->executor());
+            worker->lps().destroy(run_.stop_signal);
         }
     }
 

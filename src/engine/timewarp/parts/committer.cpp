@@ -25,7 +25,7 @@ Committer::Committer(WorkerCore& core) : core_(core) {}
 Committer::~Committer() = default;
 
 void Committer::begin(const EventKey& bound) {
-    bound_ = bound;
+    core_.commit_bound = bound;
     add_uncommitted(committing_);
     committing_.clear();
     committing_.swap(uncommitted_);
@@ -34,7 +34,7 @@ void Committer::begin(const EventKey& bound) {
 }
 
 void Committer::go_on(const EventKey& bound) {
-    if (bound == bound_ && !has_taken_over_) return;
+    if (bound == core_.commit_bound && !has_taken_over_) return;
     begin(bound);
 }
 
@@ -50,13 +50,13 @@ bool Committer::step(bool forgets_past) {
     commit_batch(forgets_past);
     if (!committing_.empty()) return true;
     is_done_ = true;
-    core_.rank.output().hand_over(core_.self.worker, rows_, bound_.time);
+    core_.rank.output().hand_over(core_.self.worker, rows_, core_.commit_bound.time);
     return true;
 }
 
 void Committer::end_before_failure() {
     const EventKey failed_at = core_.rank.model_failed_at();
-    if (before(failed_at, bound_)) bound_ = failed_at;
+    if (before(failed_at, core_.commit_bound)) core_.commit_bound = failed_at;
 }
 
 void Committer::commit_batch(bool forgets_past) {
@@ -132,7 +132,8 @@ void Committer::release_side_effects_at_once(Group& group, HistoryEntry& entry) 
 
 // If the model has on_commit(), leaves the LP to step(), which can handle a crash of on_commit().
 void Committer::commit_now(Group& group, LpRecord& lp) {
-    const bool has_final = before(core_.entry_at(lp, lp.committed).event->key(), bound_);
+    const bool has_final =
+        before(core_.entry_at(lp, lp.committed).event->key(), core_.commit_bound);
     if (has_final && !core_.plan.kinds.has_commit() && !core_.rank.model_failed())
         commit(group, lp, false);
 }
@@ -141,7 +142,7 @@ void Committer::commit(Group& group, LpRecord& lp, bool forgets_past) {
     const History::Ordinal first = lp.committed;
     while (lp.committed != lp.history.tail()) {
         HistoryEntry& entry = core_.entry_at(lp, lp.committed);
-        if (!before(entry.event->key(), bound_)) break;
+        if (!before(entry.event->key(), core_.commit_bound)) break;
         if (!commit_entry(group, lp, entry)) return;
         ++lp.committed;
     }
@@ -154,7 +155,7 @@ void Committer::commit(Group& group, LpRecord& lp, bool forgets_past) {
         core_.drop_history(group, lp);
     } else if (core_.keeper.worth_trimming(lp))
         core_.collect_fossils_before(group, lp, core_.keeper.trim(lp, lp.committed, group.heap));
-    if constexpr (paranoid) core_.check_change(lp, bound_);
+    if constexpr (paranoid) core_.check_change(lp);
 }
 
 // Not inlined, so that commit_entry() stays small enough to be inlined.

@@ -37,7 +37,6 @@ class Committer {
     bool step(bool forgets_past);
     // Whether no commit is under way.
     bool is_done() const noexcept { return is_done_; }
-    const EventKey& bound() const noexcept { return bound_; }
     VirtualTime last_committed_time() const noexcept { return last_committed_time_; }
     void resume_from(VirtualTime last_committed) noexcept { last_committed_time_ = last_committed; }
 
@@ -107,9 +106,8 @@ class Committer {
     WorkerCore& core_;
     std::vector<LpRecord*> uncommitted_;
     std::vector<LpRecord*> committing_;  // LPs of the commit under way
-    EventKey bound_{};
     bool is_done_ = true;
-    bool has_taken_over_ = false;  // added LPs may have events before bound_
+    bool has_taken_over_ = false;  // added LPs may have events before core_.commit_bound
     VirtualTime last_committed_time_ = 0;
     std::vector<OutputRow> rows_;
 };

@@ -32,6 +32,12 @@ void Ending::end_interrupted(VirtualTime at) noexcept {
     end(EndReason::interrupted, at, start_of(at));
 }
 
+void Ending::contribute(Contribution& sums) const noexcept {
+    sums.not_ended = lps_not_ended_;
+    sums.end_key = last_key_;
+    sums.sent_beyond_end = sent_beyond_end_;
+}
+
 void Ending::add(const Group& group) noexcept { lps_not_ended_ += not_ended(group); }
 void Ending::remove(const Group& group) noexcept { lps_not_ended_ -= not_ended(group); }
 

@@ -19,6 +19,7 @@ namespace nw {
 
 class Committer;
 enum class EndReason : std::uint8_t;
+struct Contribution;
 struct GvtResult;
 
 class Ending {
@@ -57,6 +58,7 @@ class Ending {
 
     // --- contributions to a GVT round ---
 
+    void contribute(Contribution& sums) const noexcept;
     std::uint64_t lps_not_ended() const noexcept { return lps_not_ended_; }
     // The key of the latest event after which an LP let the run end.
     const EventKey& last_key() const noexcept { return last_key_; }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "engine/event_flow.hpp"
 #include "engine/timewarp/parts/worker_core_inline.hpp"
 #include "lp/side_effects.hpp"
 #include "results/statistics/live_progress.hpp"
@@ -43,7 +42,7 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
 
     std::vector<Handover> packed(core_.plan.workers);  // by receiver
     std::vector<PendingEntry> pending;
-    pending_.take_if(
+    core_.pending.take_if(
         [&](const PendingEntry& entry) { return worker_of_lp(entry.target) != core_.self.worker; },
         pending);
     for (const PendingEntry& entry : pending) {
@@ -52,11 +51,11 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
         packed[new_workers[position.group]].pending.push_back(
             entry.has_record() || entry.is_bare()
                 ? entry
-                : put_on_record(short_, entry, *core_.rank.group(position.group)));
+                : put_on_record(core_.short_events, entry, *core_.rank.group(position.group)));
     }
     for (LpRecord* lp : committer_.take_uncommitted_if(
              [&](const LpRecord& lp) { return worker_of_lp(lp.id) != core_.self.worker; })) {
-        uncommitted_taken_over_ -= lp->history.tail() - lp->committed;
+        core_.uncommitted_taken_over -= lp->history.tail() - lp->committed;
         packed[worker_of_lp(lp->id)].uncommitted.push_back(lp);
     }
     std::erase_if(core_.groups, [&](Group* group) {
@@ -102,6 +101,13 @@ void Handovers::part_senders(const std::vector<std::uint32_t>& new_workers) {
     });
 }
 
+bool Handovers::owns(std::uint32_t group) {
+    if (core_.rank.owner(group) == core_.self) [[likely]]
+        return true;
+    take_over();
+    return core_.rank.owner(group) == core_.self;
+}
+
 void Handovers::take_over() {
     core_.expect_earlier_events();
     TraceTurn trace(core_.trace);
@@ -116,9 +122,9 @@ void Handovers::take_over() {
             ending_.add(*group);
             for (std::uint32_t i = 0; i < group->count; ++i) core_.keeper.take_over(group->lps[i]);
         }
-        for (const PendingEntry& entry : handover.pending) pending_.push(entry);
+        for (const PendingEntry& entry : handover.pending) core_.pending.push(entry);
         for (const LpRecord* lp : handover.uncommitted)
-            uncommitted_taken_over_ += lp->history.tail() - lp->committed;
+            core_.uncommitted_taken_over += lp->history.tail() - lp->committed;
         committer_.add_uncommitted(handover.uncommitted);
     }
     awaited_ -= static_cast<std::int64_t>(taken);

@@ -14,21 +14,13 @@
 #include "engine/timewarp/parts/ending.hpp"
 #include "engine/timewarp/parts/worker_core.hpp"
 #include "engine/timewarp/rank/rebinding.hpp"
-#include "event/pending_set.hpp"
 
 namespace nw {
 
-class ShortEvents;
-
 class Handovers {
   public:
-    Handovers(WorkerCore& core, PendingSet& pending, ShortEvents& short_events,
-              Committer& committer, Ending& ending)
-        : core_(core),
-          pending_(pending),
-          short_(short_events),
-          committer_(committer),
-          ending_(ending) {}
+    Handovers(WorkerCore& core, Committer& committer, Ending& ending)
+        : core_(core), committer_(committer), ending_(ending) {}
 
     // Called when a round was learned. Reads the plan that belongs to the round, if there is one.
     void on_gvt();
@@ -47,21 +39,18 @@ class Handovers {
     // them.
     void hand_over(const std::vector<std::uint32_t>& new_workers);
     void take_over();
-
-    // Uncommitted events of groups that arrived, minus those of groups that left.
-    std::int64_t uncommitted_taken_over() const noexcept { return uncommitted_taken_over_; }
+    // Whether this worker owns the group. If not, first takes over the groups that other workers
+    // have handed to it.
+    bool owns(std::uint32_t group);
 
   private:
     void part_senders(const std::vector<std::uint32_t>& new_workers);
 
     WorkerCore& core_;
-    PendingSet& pending_;
-    ShortEvents& short_;
     Committer& committer_;
     Ending& ending_;
     std::vector<GroupMove> leaving_;
     std::int64_t awaited_ = 0;  // groups; below 0: some arrived before this worker learned the plan
-    std::int64_t uncommitted_taken_over_ = 0;
 };
 
 }  // namespace nw

@@ -75,12 +75,10 @@ EventBound SafeHorizon::stop_bound(const GvtResult& result) const noexcept {
     return whole < agreed_before_ ? result.bound() : whole;
 }
 
-EventBound SafeHorizon::irrevocable_before() const noexcept {
-    return stage_ == Stage::running ? EventBound{0} : core_.safe_before;
-}
-
-bool SafeHorizon::splits_time() const noexcept {
-    return stage_ == Stage::agreed && core_.now - stands_since_ > stop_patience;
+void SafeHorizon::contribute(Contribution& sums) const noexcept {
+    sums.irrevocable_before = stage_ == Stage::running ? EventBound{0} : core_.safe_before;
+    const bool splits_time = stage_ == Stage::agreed && core_.now - stands_since_ > stop_patience;
+    sums.splits_time = splits_time ? 1 : 0;
 }
 
 void SafeHorizon::resume() noexcept {

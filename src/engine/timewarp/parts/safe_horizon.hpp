@@ -24,6 +24,7 @@
 
 namespace nw {
 
+struct Contribution;
 struct GvtResult;
 
 class SafeHorizon {
@@ -50,9 +51,7 @@ class SafeHorizon {
     // Called after the workers have stopped.
     void resume() noexcept;
 
-    // Fields of the worker's contribution to a round (gvt/contribution.hpp).
-    EventBound irrevocable_before() const noexcept;
-    bool splits_time() const noexcept;
+    void contribute(Contribution& sums) const noexcept;
 
   private:
     enum class Stage : std::uint8_t { running, drawn_in, agreed };

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "engine/timewarp/parts/worker_core.hpp"
+#include "gvt/contribution.hpp"
 
 namespace nw {
 
@@ -73,24 +74,32 @@ class Standstill {
     const EventKey& bound() const noexcept { return bound_; }
     Purpose purpose() const noexcept { return purpose_; }
     WorkerCore::Clock::time_point pause_began() const noexcept { return pause_began_; }
-    // Duration of all pauses, including the current one.
-    WorkerCore::Clock::duration time_paused() const noexcept {
-        const bool is_pausing = phase_ == Phase::pausing || phase_ == Phase::paused;
-        return is_pausing ? time_paused_ + (core_.now - pause_began_) : time_paused_;
-    }
 
     // The worker requests a pause: from `time` on, or now.
     void save_at(WorkerCore::Clock::time_point time) noexcept { save_due_ = time; }
     void move_soon() noexcept { is_move_due_ = true; }
     void leave_soon() noexcept { is_leave_due_ = true; }
-    bool is_save_due() const noexcept { return core_.now >= save_due_; }
-    bool is_move_due() const noexcept { return is_move_due_; }
     bool is_leave_due() const noexcept { return is_leave_due_; }
+    // Also contributes the clock, if the worker is the first of the run.
+    void contribute(Contribution& sums) const noexcept {
+        sums.save = core_.now >= save_due_ ? 1 : 0;
+        sums.move = is_move_due_ ? 1 : 0;
+        sums.leave = is_leave_due_ ? 1 : 0;
+        if (core_.self.rank == 0 && core_.self.worker == 0)
+            sums.clock_ns = static_cast<std::uint64_t>(
+                std::chrono::nanoseconds(core_.now.time_since_epoch() - time_paused()).count());
+    }
 
   private:
     void begin(Phase phase) noexcept {
         phase_ = phase;
         since_ = core_.epochs.seen();
+    }
+
+    // Duration of all pauses, including the current one.
+    WorkerCore::Clock::duration time_paused() const noexcept {
+        const bool is_pausing = phase_ == Phase::pausing || phase_ == Phase::paused;
+        return is_pausing ? time_paused_ + (core_.now - pause_began_) : time_paused_;
     }
 
     const WorkerCore& core_;

@@ -5,7 +5,7 @@
 
 #include "engine/timewarp/parts/worker_core.hpp"
 #include "engine/timewarp/rank/rank.hpp"
-#include "lp/group.hpp"
+#include "lp/event_memory.hpp"
 #include "plan/run_plan.hpp"
 #include "util/prefetch.hpp"
 
@@ -27,7 +27,7 @@ inline void WorkerCore::collect_fossils_before(Group& group, LpRecord& lp,
         // entry, the ring contains an older one; then the hint is useless but harmless.)
         prefetch(entry_at(lp, lp.history.head() + 4).event);
         EventRecord* event = entry_at(lp, lp.history.head()).event;
-        group.heap.free(event, event->bytes());
+        free_event(group, *event);
         lp.history.drop_first();
     }
 }

@@ -232,6 +232,15 @@ std::vector<Handover> Rank::take_over(std::uint32_t w) {
     return taken;
 }
 
+void Rank::contribute(std::uint32_t w, Contribution& sums) {
+    sums.stop = static_cast<std::uint64_t>(stop_signal());
+    if (w == 0) {
+        sums.resident_bytes = memory_budget_.used_bytes();
+        sums.load = sums.load_most = rebinding_.load();
+    }
+    if (model_failed()) sums.failed_at = model_failed_at();
+}
+
 void Rank::fail(std::exception_ptr failure) {
     const LockGuard lock(failure_mutex_);
     // A failure of the engine outranks a failure of the model.

@@ -168,6 +168,10 @@ class Rank {
     // was posted. Or w itself has handed the group over.
     std::vector<Handover> take_over(std::uint32_t w);
 
+    // Contributions of the rank to a GVT round, through worker w: the signal, the earliest failed
+    // event and, through the first worker, memory and load.
+    void contribute(std::uint32_t w, Contribution& sums);
+
     // Ends the run at once.
     void fail(std::exception_ptr failure);
     // A final event has failed. The rank keeps the failure of the earliest event. By the next GVT

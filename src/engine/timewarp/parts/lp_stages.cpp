@@ -1,107 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's LPs before its first turn and after its last one: built or read, started, ended and
-// destroyed.
+#include "engine/timewarp/parts/lp_stages.hpp"
+
+#include <algorithm>
 
 #include "api/make_context.hpp"
 #include "engine/checkpoint/paused_run.hpp"
 #include "engine/checkpoint/saved_group.hpp"
 #include "engine/checkpoint/saved_run.hpp"
-#include "engine/event_flow.hpp"
-#include "engine/handler_call.hpp"
 #include "engine/lp_lifetime.hpp"
-#include "engine/timewarp/parts/memory_sampler.hpp"
+#include "engine/timewarp/parts/committer.hpp"
+#include "engine/timewarp/parts/ending.hpp"
+#include "engine/timewarp/parts/rollbacks.hpp"
+#include "engine/timewarp/parts/sends.hpp"
 #include "engine/timewarp/parts/worker_core_inline.hpp"
-#include "engine/timewarp/worker/worker.hpp"
-#include "event/mail_ring.hpp"
+#include "engine/timewarp/rank/worker_seats.hpp"
 #include "lp/side_effects.hpp"
-#include "memory/handler/warm_up.hpp"
-#include "results/statistics/run_history.hpp"
+#include "results/measures/interval_sums.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 
 // --- Before --------------------------------------------------------------------------------------
 
-void Worker::adopt_thread() {
-    warm_up();
-    core_.rank.stacks()[core_.self.worker] = own_stack();
-    core_.rank.make_rings_to(core_.self.worker);
-    core_.guard.adopt_thread();
-    undo_guard_.adopt_thread();
-    WatchedThread::adopt_thread();
-}
-
-AddressRange Worker::stack() const noexcept { return core_.rank.stacks()[core_.self.worker]; }
-
-void Worker::build_groups() {
+void LpStages::build_groups() {
     for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g)
         if (core_.plan.partition.first_owner(g) == core_.self)
             build_group(g, &core_.rank.memory_budget());
     if (!core_.plan.notes_constructed()) return;
-    const AddressMap map(core_.rank.os(), {stack()});
+    const AddressMap map(core_.rank.os(), {core_.rank.stacks()[core_.self.worker]});
     for (Group* group : core_.groups) note_constructed(*group, map);
 }
 
-Group& Worker::build_group(std::uint32_t g, MemoryBudget* budget) {
+Group& LpStages::build_group(std::uint32_t g, MemoryBudget* budget) {
     Group& group = settle_in(core_.rank.make_group(g));
     build_lps(group, core_.plan, budget, core_.running, core_.guard);
     return group;
 }
 
 // The worker is the group's owner from now on.
-Group& Worker::settle_in(Group& group) {
+Group& LpStages::settle_in(Group& group) {
     group.memory.set_home(core_.rank.seats().node_of(core_.self.worker));
     core_.groups.push_back(&group);
     return group;
 }
 
-void Worker::start(Clock::time_point now) {
+void LpStages::start(WorkerCore::Clock::time_point now) {
     core_.now = now;
-    marks_.begin(core_.now);
+    core_.marks.begin(core_.now);
     start_lps(
         core_.groups, core_.rank.memory_budget(), core_.running,
         [this](Group& group, LpRecord& lp) { run_on_start(group, lp); },
         [this] {
-            outboxes_.flush(false);
-            if (!core_.plan.config.net_thread) core_.rank.net_step(core_.now, marks_);
-            drain_mail();
+            sends_.outboxes().flush(false);
+            if (!core_.plan.config.net_thread) core_.rank.net_step(core_.now, core_.marks);
+            inbox_.drain();
         });
-    outboxes_.flush(true);
+    sends_.outboxes().flush(true);
 }
 
-void Worker::run_on_start(Group& group, LpRecord& lp) {
+void LpStages::run_on_start(Group& group, LpRecord& lp) {
     // The effects of on_start are final at once; the entry only collects them.
     HistoryEntry entry{};
     core_.running = {&group, &lp, nullptr, &entry, {.sender = lp.id}, false, "on_start()"};
-    Context context = make_context(0, lp.id, lp.random_counter);
+    Context context = sends_.make_context(0, lp.id, lp.random_counter);
     call_on_start(core_.running, core_.plan, context, core_.guard);
-    release_sent(entry.sent, pending_);
-    if (!staged_.empty()) publish_staged();
+    sends_.release(entry);
     committer_.take_rows(entry, core_.running.key());
     free_side_effects(entry, group.heap);
-    if (draws_rollbacks_) lp.heap.set_zero_fill();
+    if (core_.plan.config.check_rollback > 0) lp.heap.set_zero_fill();
     core_.keeper.begin(lp);
     ending_.add(lp);
     core_.running = {};
 }
 
 // Continues with a group from a saved run or from another rank. `now`: GVT at the pause.
-void Worker::go_on_with_copy(Group& group, const std::vector<EventRecord*>& pending,
-                             VirtualTime now) {
+void LpStages::go_on_with_copy(Group& group, const std::vector<EventRecord*>& pending,
+                               VirtualTime now) {
     if (core_.plan.measure_times.on())
         group.intervals_seen.assign(group.count, core_.plan.measure_times.ended_by(now));
-    for (EventRecord* event : pending) pending_.push(event->entry());
+    for (EventRecord* event : pending) core_.pending.push(event->entry());
     go_on_with(group);
 }
 
-void Worker::go_on_with(Group& group) {
+void LpStages::go_on_with(Group& group) {
     ending_.add(group);
     for (std::uint32_t i = 0; i < group.count; ++i) {
         core_.keeper.go_on(group.lps[i], group.heap);
-        if (draws_rollbacks_) group.lps[i].heap.set_zero_fill();
+        if (core_.plan.config.check_rollback > 0) group.lps[i].heap.set_zero_fill();
     }
 }
 
-void Worker::read_groups(const SavedRun& saved) {
+void LpStages::read_groups(const SavedRun& saved) {
     SavedGroups groups(saved);
     for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g) {
         if (!(core_.plan.partition.first_owner(g) == core_.self)) continue;
@@ -121,19 +110,20 @@ void Worker::read_groups(const SavedRun& saved) {
     }
 }
 
-void Worker::continue_from(PausedRun& paused) {
+void LpStages::continue_from(PausedRun& paused) {
     for (std::uint32_t g = 0; g < core_.plan.partition.groups(); ++g) {
         if (!(core_.plan.partition.first_owner(g) == core_.self)) continue;
         NW_CHECK(paused.groups[g] != nullptr);
         Group& group = settle_in(core_.rank.put_group(std::move(paused.groups[g])));
-        for (const PendingEntry& entry : std::exchange(paused.pending[g], {})) pending_.push(entry);
+        for (const PendingEntry& entry : std::exchange(paused.pending[g], {}))
+            core_.pending.push(entry);
         go_on_with(group);
     }
     const PausedWorker& worker = paused.workers[core_.self.worker];
     core_.counters = worker.tally.counters;
-    committed_elsewhere_ = static_cast<std::int64_t>(core_.counters[Counter::executed_events] -
-                                                     core_.counters[Counter::rolled_back_events] -
-                                                     core_.counters[Counter::committed_events]);
+    core_.uncommitted_taken_over = -static_cast<std::int64_t>(
+        core_.counters[Counter::executed_events] - core_.counters[Counter::rolled_back_events] -
+        core_.counters[Counter::committed_events]);
     core_.figures = worker.tally.figures;
     if (core_.intervals != nullptr) *core_.intervals = worker.intervals;
     core_.gvt = paused.gvt;
@@ -142,36 +132,41 @@ void Worker::continue_from(PausedRun& paused) {
     if (worker.dropped_beyond_end) ending_.note_beyond_end();
 }
 
+void LpStages::take_group(std::uint32_t g, std::string_view bytes, VirtualTime now) {
+    Group& group = build_group(g, nullptr);
+    go_on_with_copy(group,
+                    read_group(group,
+                               [&](void* to, std::size_t size) {
+                                   NW_CHECK(size <= bytes.size());
+                                   std::copy_n(bytes.data(), size, static_cast<char*>(to));
+                                   bytes.remove_prefix(size);
+                               }),
+                    now);
+    NW_CHECK(bytes.empty());
+}
+
 // --- After ---------------------------------------------------------------------------------------
 
-void Worker::finalize() {
-    sample_memory();
+void LpStages::finalize() {
     for (Group* group : core_.groups) {
         core_.counters[Counter::mail_spilled_bytes] += group->memory.mail().spilled_bytes();
         for (std::uint32_t i = 0; i < group->count; ++i) {
             LpRecord& lp = group->lps[i];
             if (lp.committed == lp.history.tail()) continue;
-            restore_state(*group, lp, lp.committed);
+            rollbacks_.restore_state(*group, lp, lp.committed);
             for (History::Ordinal p = lp.history.tail(); p != lp.committed;)
-                take_back_looks(*group, lp, core_.entry_at(lp, --p));
+                sends_.take_back_figures(*group, lp, core_.entry_at(lp, --p));
         }
     }
-    count_saved_states(core_.counters);
+    core_.count_saved_states();
 }
 
-// To the counters of earlier engines.
-void Worker::count_saved_states(Counters& counters) const noexcept {
-    counters[Counter::saved_states] += core_.keeper.saved_states();
-    std::uint64_t& peak = counters[Counter::saved_states_bytes_peak];
-    peak = std::max<std::uint64_t>(peak, core_.keeper.bytes_peak());
-}
-
-void Worker::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures) {
+void LpStages::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures) {
     HistoryEntry entry{};
     Group& group = core_.group_of(lp);
     core_.running = {&group, &lp,       nullptr, &entry, {.time = end_time, .sender = lp.id},
                      false,  "on_end()"};
-    Context context = make_context(end_time, lp.id, lp.random_counter);
+    Context context = sends_.make_context(end_time, lp.id, lp.random_counter);
     call_on_end(core_.running, core_.plan, context, core_.guard, measures);
     // After all rows of events; over all ranks in the order of LPs.
     committer_.take_rows(entry, EventKey{time_infinity, 0, lp.id, 0});
@@ -180,26 +175,8 @@ void Worker::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measure
     core_.running = {};
 }
 
-// Not called after a failure, because the failure may have left the LPs' states incomplete.
-void Worker::destroy_lps(const std::atomic<int>& stop_signal) {
-    nw::destroy_lps(core_.groups, core_.plan, ending_.time(), stop_signal, core_.running,
-                    core_.guard);
-}
-
-LpRecord& Worker::lp(std::uint32_t id) const noexcept { return core_.lp(id); }
-
-void Worker::sample_memory() noexcept {
-    memory_sampler_->look(core_.now, core_.groups, core_.keeper.bytes(),
-                          core_.rank.rings_to(core_.self.worker).size_bytes());
-}
-
-const MemoryKinds& Worker::memory_kinds() const noexcept { return memory_sampler_->largest(); }
-
-void Worker::add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const {
-    for (const Group* group : core_.groups)
-        for (std::size_t i = 0; i < group->rolled_back.size(); ++i)
-            keep_worst(
-                lps, {group->rolled_back[i], group->lps[i].id, core_.self.rank, core_.self.worker});
+void LpStages::destroy(const std::atomic<int>& stop_signal) {
+    destroy_lps(core_.groups, core_.plan, ending_.time(), stop_signal, core_.running, core_.guard);
 }
 
 }  // namespace nw

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pauses, in which the whole run is saved or groups move between ranks (worker_moving.cpp).
-//
-// A pause begins at a GVT round, as the end of a run does (standstill.hpp). Everything beyond that
-// GVT is undone at once, so that no worker sends anything after its next cut. Unlike at the end,
-// messages that still arrive are kept.
+#include "engine/timewarp/parts/pauses.hpp"
 
-#include <cmath>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "engine/checkpoint/paused_run.hpp"
 #include "engine/checkpoint/saved_group.hpp"
-#include "engine/event_flow.hpp"
 #include "engine/lp_lifetime.hpp"
+#include "engine/timewarp/parts/committer.hpp"
+#include "engine/timewarp/parts/ending.hpp"
+#include "engine/timewarp/parts/rollbacks.hpp"
+#include "engine/timewarp/parts/safe_horizon.hpp"
+#include "engine/timewarp/parts/standstill.hpp"
+#include "engine/timewarp/parts/throttle.hpp"
 #include "engine/timewarp/parts/worker_core_inline.hpp"
-#include "engine/timewarp/worker/worker.hpp"
+#include "results/measures/interval_sums.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 
-// --- Pausing -------------------------------------------------------------------------------------
+// --- The pause -----------------------------------------------------------------------------------
 
-void Worker::begin_pause(const GvtResult& result) {
-    ahead_->forget();
+void Pauses::begin(const GvtResult& result) {
     const Contribution& asked = result.sums;
     // GVT with its generation. It never decreases, so nothing before it may be undone.
     standstill_.begin_pause(start_of(result.bound()),
@@ -32,16 +29,9 @@ void Worker::begin_pause(const GvtResult& result) {
                              .leave = asked.leave != 0 && asked.stop == 0});
     const EventKey& bound = standstill_.bound();
     const std::uint64_t rolled_back = core_.counters[Counter::rolled_back_events];
-    committer_.for_each_uncommitted([&](LpRecord& lp) {
-        History::Ordinal position = lp.history.tail();
-        while (position != lp.committed &&
-               !before(core_.entry_at(lp, position - 1).event->key(), bound))
-            --position;
-        if (position == lp.history.tail()) return;
-        roll_back(core_.group_of(lp), lp, position);
-        cancel_processed();
-    });
-    rolled_back_by_pauses_ += core_.counters[Counter::rolled_back_events] - rolled_back;
+    committer_.for_each_uncommitted(
+        [&](LpRecord& lp) { rollbacks_.roll_back_from(core_.group_of(lp), lp, bound); });
+    rolled_back_ += core_.counters[Counter::rolled_back_events] - rolled_back;
     core_.lead = core_.gvt;
     // Commits all remaining events. With an end condition, commit lags one round behind
     // (ending.hpp).
@@ -51,7 +41,7 @@ void Worker::begin_pause(const GvtResult& result) {
         committer_.begin(bound);
 }
 
-void Worker::pause_on_gvt(const GvtResult& result) {
+void Pauses::on_gvt(const GvtResult& result) {
     if (ending_.on_gvt_while_pausing(result)) {
         committer_.begin(ending_.final_bound());
         standstill_.begin_end();
@@ -62,27 +52,33 @@ void Worker::pause_on_gvt(const GvtResult& result) {
     standstill_.on_gvt(result.quiesced);
 }
 
-void Worker::resume() noexcept {
+void Pauses::contribute(Contribution& sums) const noexcept {
+    sums.executed = core_.counters[Counter::executed_events] - rolled_back_;
+    sums.rolled_back = core_.counters[Counter::rolled_back_events] - rolled_back_;
+    sums.committed = core_.counters[Counter::committed_events];
+}
+
+void Pauses::resume() noexcept {
     standstill_.resume();
     throttle_.resume();
     safe_horizon_.resume();
 }
 
-void Worker::end_interrupted() noexcept {
+void Pauses::end_interrupted() noexcept {
     standstill_.finish();
     ending_.end_interrupted(standstill_.bound().time);
 }
 
-// --- Saving --------------------------------------------------------------------------------------
+// --- The worker's data in the pause --------------------------------------------------------------
 
 // Makes records for the pending events (as put_all_on_record()), and calls keep() for each of them.
 // Drops events that were canceled or whose anti-messages have arrived. Usually there are none, and
 // the pending set is not rewritten.
-void Worker::settle_pending(bool except_bare, const KeepPending& keep) {
-    put_all_on_record(*short_, pending_, except_bare,
+void Pauses::settle_pending(bool except_bare, const KeepPending& keep) {
+    put_all_on_record(core_.short_events, core_.pending, except_bare,
                       [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
     bool some_go = false;
-    pending_.for_each([&](const PendingEntry& entry) {
+    core_.pending.for_each([&](const PendingEntry& entry) {
         const std::uint32_t g = core_.plan.partition.position(entry.target).group;
         if (!entry.has_record()) {
             keep(g, entry);
@@ -91,7 +87,8 @@ void Worker::settle_pending(bool except_bare, const KeepPending& keep) {
         EventRecord& event = *entry.record();
         LpRecord& record = core_.lp(entry.target);
         if (event.status != EventStatus::cancelled && event.from_other_worker &&
-            record.unmatched_anti_messages > 0 && take_anti(*core_.rank.group(g), record, event))
+            record.unmatched_anti_messages > 0 &&
+            Rollbacks::take_anti_message(*core_.rank.group(g), record, event))
             event.status = EventStatus::cancelled;
         if (event.status == EventStatus::cancelled)
             some_go = true;
@@ -101,7 +98,7 @@ void Worker::settle_pending(bool except_bare, const KeepPending& keep) {
     if (some_go) drop_cancelled();
 }
 
-PendingChains Worker::chain_pending() {
+PendingChains Pauses::chain_pending() {
     PendingChains pending(core_.plan.partition.groups());
     settle_pending(false, [&](std::uint32_t g, const PendingEntry& entry) {
         pending.add(g, *entry.record());
@@ -109,38 +106,44 @@ PendingChains Worker::chain_pending() {
     return pending;
 }
 
-void Worker::drop_cancelled() {
+void Pauses::drop_cancelled() {
     std::vector<PendingEntry> dropped;
-    pending_.take_if(
+    core_.pending.take_if(
         [](const PendingEntry& entry) {
             return entry.has_record() && entry.record()->status == EventStatus::cancelled;
         },
         dropped);
     for (const PendingEntry& entry : dropped)
-        core_.group_of(core_.lp(entry.target)).heap.free(entry.record(), entry.record()->bytes());
+        free_event(core_.group_of(core_.lp(entry.target)), *entry.record());
 }
 
 // Evaluates all intervals that have ended, for all LPs: the next owner of a group assumes this
-// (go_on_with()).
-void Worker::look_at_all_intervals() {
+// (LpStages::go_on_with_copy()).
+void Pauses::finish_intervals() {
     if (core_.intervals == nullptr) return;
-    nw::look_at_intervals(core_.groups, core_.plan, standstill_.bound().time, core_.running,
-                          core_.guard, *core_.intervals);
+    look_at_intervals(core_.groups, core_.plan, standstill_.bound().time, core_.running,
+                      core_.guard, *core_.intervals);
 }
 
 // Drops the LPs' histories, but keeps the data from which their state-saving intervals are adapted.
-void Worker::forget_past(Group& group) {
+void Pauses::forget_past(Group& group) {
     for (std::uint32_t i = 0; i < group.count; ++i) {
         NW_CHECK(group.lps[i].committed == group.lps[i].history.tail());
         core_.drop_history(group, group.lps[i]);
     }
 }
 
-SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) {
+// --- Saving --------------------------------------------------------------------------------------
+
+AddressRange Pauses::stack() const noexcept { return core_.rank.stacks()[core_.self.worker]; }
+
+void Pauses::save_at(Clock::time_point time) noexcept { standstill_.save_at(time); }
+
+SavedPart Pauses::save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) {
     NW_CHECK(committer_.all_is_final());
     TraceTurn trace(core_.trace);
     trace.begin();
-    look_at_all_intervals();
+    finish_intervals();
     const PendingChains pending = chain_pending();
     for (Group* group : core_.groups) forget_past(*group);
     SavedPart part =
@@ -155,11 +158,46 @@ SavedPart Worker::save(SectionWriter& file, std::uint32_t file_number, const Add
     return part;
 }
 
-// --- Leaving the run to another engine -----------------------------------------------------------
+// --- Moving groups, and leaving ------------------------------------------------------------------
 
-void Worker::leave_to(PausedRun& paused) {
+std::vector<std::optional<std::string>> Pauses::give_groups(
+    const std::vector<std::uint32_t>& leaving, const std::vector<LoadedModule>& modules,
+    const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave) {
     NW_CHECK(committer_.all_is_final());
-    look_at_all_intervals();
+    finish_intervals();
+    const PendingChains pending = chain_pending();
+    std::vector<bool> leaves(core_.plan.partition.groups());
+    std::vector<std::optional<std::string>> parcels;
+    for (const std::uint32_t g : leaving) {
+        Group& group = *core_.rank.group(g);
+        forget_past(group);
+        std::optional<std::string>& parcel = parcels.emplace_back(std::in_place);
+        const StrayPointers strays = write_group(
+            group, pending.first(g), map, modules, [&](const void* bytes, std::size_t size) {
+                parcel->append(static_cast<const char*>(bytes), size);
+            });
+        leaves[g] = may_leave(strays);
+        if (leaves[g]) {
+            ending_.remove(group);
+            for (std::uint32_t i = 0; i < group.count; ++i) core_.keeper.hand_over(group.lps[i]);
+            ++core_.counters[Counter::groups_sent];
+        } else {
+            parcel.reset();
+        }
+    }
+    std::vector<PendingEntry> gone;
+    core_.pending.take_if(
+        [&](const PendingEntry& entry) {
+            return leaves[core_.plan.partition.position(entry.target).group];
+        },
+        gone);
+    std::erase_if(core_.groups, [&](const Group* group) { return leaves[group->mail.group()]; });
+    return parcels;
+}
+
+void Pauses::leave_to(PausedRun& paused) {
+    NW_CHECK(committer_.all_is_final());
+    finish_intervals();
     settle_pending(true, [&](std::uint32_t g, const PendingEntry& entry) {
         paused.pending[g].push_back(entry);
     });
@@ -170,7 +208,7 @@ void Worker::leave_to(PausedRun& paused) {
         paused.groups[g] = core_.rank.take_group(g);
     }
     core_.groups.clear();
-    count_saved_states(core_.counters);
+    core_.count_saved_states();
     PausedWorker& worker = paused.workers[core_.self.worker];
     worker.tally.counters = core_.counters;
     worker.tally.figures = core_.figures;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The invariants of a worker between two turns, and of an LP after each change. util/paranoid.hpp
-// describes when they are checked.
+#include "engine/timewarp/parts/worker_check.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "engine/timewarp/parts/committer.hpp"
+#include "engine/timewarp/parts/ending.hpp"
+#include "engine/timewarp/parts/rollbacks.hpp"
+#include "engine/timewarp/parts/sends.hpp"
+#include "engine/timewarp/parts/standstill.hpp"
+#include "engine/timewarp/parts/throttle.hpp"
 #include "engine/timewarp/parts/worker_core_inline.hpp"
-#include "engine/timewarp/worker/worker.hpp"
 #include "event/short_events.hpp"
 #include "lp/validate.hpp"
 #include "memory/handler/heap_scope.hpp"
@@ -29,18 +32,19 @@ bool has_twins(const std::vector<T*>& sorted_pointers) {
 
 }  // namespace
 
-void Worker::check_turn() {
+void WorkerCheck::after_turn() const {
     if (core_.rank.failed() || core_.rank.model_failed())
         return;  // a failure leaves data incomplete
-    validate_between_turns();
-    if (walked_at_round_ == core_.epochs.seen() || !core_.walks.is_due()) return;
-    walked_at_round_ = core_.epochs.seen();
-    core_.walks.walked(validate());
+    between_turns();
+    if (core_.walked_at_round == core_.epochs.seen() || !core_.walks.is_due()) return;
+    core_.walked_at_round = core_.epochs.seen();
+    core_.walks.walked(everything());
 }
 
-void Worker::validate_between_turns() const {
-    NW_CHECK(to_cancel_.empty());
-    NW_CHECK(staged_.empty());
+// Checks data that is empty between turns, and related counts.
+void WorkerCheck::between_turns() const {
+    NW_CHECK(!rollbacks_.is_cancelling());
+    sends_.validate();
     committer_.validate();
     throttle_.validate();
     NW_CHECK(!(standstill_.nothing_in_flight() && committer_.is_done()) ||
@@ -48,18 +52,18 @@ void Worker::validate_between_turns() const {
     core_.epochs.validate();
 }
 
-std::uint64_t Worker::validate() const {
+std::uint64_t WorkerCheck::everything() const {
     const PlatformScope platform;
-    validate_between_turns();
-    validate_lists();
-    validate_uncommitted();
-    validate_pending();
-    outboxes_.validate();
-    return validate_groups() + pending_.size();
+    between_turns();
+    lists();
+    uncommitted();
+    pending();
+    sends_.outboxes().validate();
+    return all_groups() + core_.pending.size();
 }
 
 // core_.groups contains each group that this worker owns, once.
-void Worker::validate_lists() const {
+void WorkerCheck::lists() const {
     const std::vector<Group*> groups = sorted(core_.groups);
     NW_CHECK(!has_twins(groups));
     std::size_t owned = 0;
@@ -78,7 +82,7 @@ void Worker::validate_lists() const {
 
 // An LP is once on one of the committer's two lists if and only if it is marked as uncommitted. The
 // counters agree with the lists.
-void Worker::validate_uncommitted() const {
+void WorkerCheck::uncommitted() const {
     std::vector<LpRecord*> listed;
     committer_.for_each_uncommitted([&](LpRecord& lp) { listed.push_back(&lp); });
     listed = sorted(std::move(listed));
@@ -97,17 +101,15 @@ void Worker::validate_uncommitted() const {
         for (History::Ordinal p = lp->committed; p != lp->history.tail(); ++p)
             deferred += lp->history.at(p, core_.stride).event->deferred ? 1 : 0;
     }
-    NW_CHECK(events == events_uncommitted());
-    NW_CHECK(deferred == deferred_.size());
-    NW_CHECK(!has_twins(sorted(deferred_)));
-    for (const EventRecord* event : deferred_) NW_CHECK(event->deferred && event->failed);
+    NW_CHECK(events == core_.events_uncommitted());
+    rollbacks_.deferrals().validate(deferred);
 }
 
-std::uint64_t Worker::validate_groups() const {
+std::uint64_t WorkerCheck::all_groups() const {
     std::uint64_t things = 0;
     std::uint64_t saved_bytes = 0;
     for (const Group* group : core_.groups) {
-        things += validate_group(*group);
+        things += one_group(*group);
         for (std::uint32_t i = 0; i < group->count; ++i)
             saved_bytes += StateKeeper::bytes_held(group->lps[i]);
     }
@@ -115,11 +117,11 @@ std::uint64_t Worker::validate_groups() const {
     return things;
 }
 
-std::uint64_t Worker::validate_group(const Group& group) const {
+std::uint64_t WorkerCheck::one_group(const Group& group) const {
     const std::uint32_t g = group.mail.group();
     std::uint64_t things = 64;
     std::uint64_t unmatched_anti_messages = 0;
-    const LpExpectations known = core_.expectations(committer_.bound(), !to_cancel_.empty());
+    const LpExpectations known = core_.expectations(rollbacks_.is_cancelling());
     for (std::uint32_t i = 0; i < group.count; ++i) {
         const LpRecord& lp = group.lps[i];
         const Partition::Position position = core_.plan.partition.position(lp.id);
@@ -135,9 +137,9 @@ std::uint64_t Worker::validate_group(const Group& group) const {
 }
 
 // Each entry agrees with its event, is for an LP of this worker, and is not below GVT.
-void Worker::validate_pending() const {
-    NW_CHECK(pending_.validate());
-    pending_.for_each([this](const PendingEntry& entry) {
+void WorkerCheck::pending() const {
+    NW_CHECK(core_.pending.validate());
+    core_.pending.for_each([this](const PendingEntry& entry) {
         if (entry.has_record()) {
             const EventRecord& event = *entry.record();
             NW_CHECK(entry.key() == event.key());

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rollback. First, everything that the undone events have sent is canceled, because the receivers
-// are wasting work on it. Then the LP's state is restored; this touches only the LP's own memory
-// and can wait.
-//
-// If a canceled event of this worker was executed, its LP is rolled back, too. These rollbacks are
-// processed from a list and not by recursion, because a chain of them may be as long as the
-// simulation.
+#include "engine/timewarp/parts/rollbacks.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,11 +8,10 @@
 
 #include "api/make_context.hpp"
 #include "engine/handler_call.hpp"
+#include "engine/timewarp/parts/ending.hpp"
+#include "engine/timewarp/parts/sends.hpp"
 #include "engine/timewarp/parts/worker_core_inline.hpp"
-#include "engine/timewarp/worker/worker.hpp"
 #include "lp/side_effects.hpp"
-#include "lp/state_difference.hpp"
-#include "results/measures/interval_sums.hpp"
 #include "util/check.hpp"
 #include "util/meter_marks.hpp"
 
@@ -31,9 +24,12 @@ std::uint64_t identity(std::uint32_t sender, std::uint32_t serial) noexcept {
 
 }  // namespace
 
+Rollbacks::Rollbacks(WorkerCore& core, Sends& sends, Ending& ending)
+    : core_(core), sends_(sends), ending_(ending) {}
+
 // --- Anti-messages from other workers ------------------------------------------------------------
 
-void Worker::receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp) {
+void Rollbacks::receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp) {
     for (History::Ordinal p = lp.history.tail(); p != lp.committed;) {
         EventRecord& event = *core_.entry_at(lp, --p).event;
         if (event.sender == wire.sender && event.serial == wire.serial) {
@@ -49,56 +45,89 @@ void Worker::receive_anti_message(const WireEvent& wire, Group& group, LpRecord&
     ++lp.unmatched_anti_messages;
 }
 
-bool Worker::take_anti(Group& group, LpRecord& lp, const EventRecord& event) {
+bool Rollbacks::take_anti_message(Group& group, LpRecord& lp, const EventRecord& event) {
     if (group.unmatched_anti_messages.erase(identity(event.sender, event.serial)) == 0)
         return false;
     --lp.unmatched_anti_messages;
     return true;
 }
 
-bool Worker::meets_anti(Group& group, LpRecord& lp, const EventRecord& event) {
-    if (!take_anti(group, lp, event)) return false;
-    group.heap.free(const_cast<EventRecord*>(&event), event.bytes());
-    return true;
-}
-
 // --- Canceling events of this worker -------------------------------------------------------------
 
-void Worker::cancel_here(EventRecord& event) {
+void Rollbacks::cancel_here(EventRecord& event) {
     if (event.status == EventStatus::processed) to_cancel_.push_back(&event);
     // A pending event is dropped when it is about to be executed.
     event.status = EventStatus::cancelled;
 }
 
-void Worker::cancel_processed() {
+void Rollbacks::cancel_processed() {
     while (!to_cancel_.empty()) {
         EventRecord& event = *to_cancel_.back();
         to_cancel_.pop_back();
         const Partition::Position position = core_.plan.partition.position(event.target);
-        Group& group = *core_.rank.group(position.group);
         if (event.status != EventStatus::detached) {
-            roll_back_to(event);
+            roll_back_chain(event);
             NW_CHECK(event.status == EventStatus::detached);
         }
-        group.heap.free(&event, event.bytes());
+        free_event(*core_.rank.group(position.group), event);
     }
 }
 
 // --- Rollback ------------------------------------------------------------------------------------
 
-void Worker::roll_back_before(Group& group, LpRecord& lp, const EventKey& key) {
-    ++core_.counters[Counter::stragglers];
+// Returns the position of the LP's first event that is_undone(event) selects. Requires: if it
+// selects an event, it selects all later ones of the LP.
+template <class IsUndone>
+History::Ordinal Rollbacks::first_of(LpRecord& lp, IsUndone&& is_undone) const noexcept {
     History::Ordinal position = lp.history.tail();
-    while (position != lp.committed && before(key, core_.entry_at(lp, position - 1).event->key()))
+    while (position != lp.committed && is_undone(*core_.entry_at(lp, position - 1).event))
         --position;
+    return position;
+}
+
+void Rollbacks::roll_back_before(Group& group, LpRecord& lp, const EventKey& key) {
+    ++core_.counters[Counter::stragglers];
+    roll_back(group, lp,
+              first_of(lp, [&](const EventRecord& event) { return before(key, event.key()); }));
+    cancel_processed();
+}
+
+void Rollbacks::roll_back_from(Group& group, LpRecord& lp, const EventKey& bound) {
+    const History::Ordinal position =
+        first_of(lp, [&](const EventRecord& event) { return !before(event.key(), bound); });
+    if (position == lp.history.tail()) return;
     roll_back(group, lp, position);
     cancel_processed();
+}
+
+bool Rollbacks::roll_back_newest(Group& group, LpRecord& lp) {
+    const History::Ordinal newest = lp.history.tail() - 1;
+    const bool is_there = roll_back(group, lp, newest) == newest;
+    cancel_processed();
+    return is_there;
+}
+
+void Rollbacks::roll_back_to(const EventRecord& event) {
+    roll_back_chain(event);
+    cancel_processed();
+}
+
+void Rollbacks::roll_back_chain(const EventRecord& event) {
+    const Partition::Position target = core_.plan.partition.position(event.target);
+    Group& group = *core_.rank.group(target.group);
+    LpRecord& lp = group.lps[target.index];
+    History::Ordinal position = lp.history.tail();
+    do {
+        NW_CHECK(position != lp.committed);
+        --position;
+    } while (core_.entry_at(lp, position).event != &event);
+    roll_back(group, lp, position);
 }
 
 // Rolls the LP back to the state before the entry at `wanted`, or at an earlier position (see
 // restore_state()), and returns that position. The events from there on are pending again, or
 // detached if they were canceled. The caller calls cancel_processed() at the end.
-History::Ordinal Worker::roll_back(Group& group, LpRecord& lp, const History::Ordinal wanted) {
+History::Ordinal Rollbacks::roll_back(Group& group, LpRecord& lp, const History::Ordinal wanted) {
     const History::Ordinal tail = lp.history.tail();
     NW_CHECK(wanted - lp.committed < tail - lp.committed);
     NW_CHECK(core_.entry_at(lp, wanted).event->time >= core_.gvt);
@@ -113,48 +142,33 @@ History::Ordinal Worker::roll_back(Group& group, LpRecord& lp, const History::Or
     core_.figures.rollback_lengths.count(tail - position);
     note_rolled_back(group, lp, tail - position);
     const EventType first = core_.entry_at(lp, position).event->type;
-    for (History::Ordinal p = tail; p != position;) {
+    make_pending(lp, position);
+    trace.mark(TraceKind::rollback, tail - position, lp.id, first);
+    if constexpr (paranoid) core_.check_change(lp, is_cancelling());
+    return position;
+}
+
+// Removes the entries from `position` on. Their events are pending again, or detached.
+void Rollbacks::make_pending(LpRecord& lp, History::Ordinal position) {
+    for (History::Ordinal p = lp.history.tail(); p != position;) {
         EventRecord& event = *core_.entry_at(lp, --p).event;
         if (core_.counts_events()) ++core_.figures_of(lp, event.type).rolled_back;
         lp.history.drop_last();
         if (event.deferred) [[unlikely]]
-            forget_deferred(event);
+            deferrals_.forget(event);
         event.failed = false;
         event.lets_end = false;
         if (event.status == EventStatus::cancelled) {
             event.status = EventStatus::detached;
         } else {
             event.status = EventStatus::pending;
-            pending_.push(event.entry());
+            core_.pending.push(event.entry());
         }
     }
-    trace.mark(TraceKind::rollback, tail - position, lp.id, first);
-    if constexpr (paranoid) check_change(lp);
-    return position;
-}
-
-// Requires: the event is in its LP's history and is not final.
-void Worker::roll_back_to(const EventRecord& event) {
-    const Partition::Position target = core_.plan.partition.position(event.target);
-    Group& group = *core_.rank.group(target.group);
-    LpRecord& lp = group.lps[target.index];
-    History::Ordinal position = lp.history.tail();
-    do {
-        NW_CHECK(position != lp.committed);
-        --position;
-    } while (core_.entry_at(lp, position).event != &event);
-    roll_back(group, lp, position);
-}
-
-void Worker::take_back_looks(Group& group, const LpRecord& lp, const HistoryEntry& entry) noexcept {
-    if (core_.intervals == nullptr) return;
-    for (const SideEffect* effect = entry.side_effects; effect != nullptr; effect = effect->next)
-        if (effect->kind == SideEffect::Kind::figures)
-            group.intervals_seen_of(lp) = IntervalSums::first_of(effect->bytes_of());
 }
 
 // Cancels all sends of the entries in [from, to), newest entry first, and frees their side effects.
-void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal from, History::Ordinal to) {
+void Rollbacks::undo_sends(Group& group, LpRecord& lp, History::Ordinal from, History::Ordinal to) {
     for (History::Ordinal p = to; p != from;) {
         HistoryEntry& entry = core_.entry_at(lp, --p);
         if (entry.sent_count > 0)
@@ -164,22 +178,20 @@ void Worker::undo_sends(Group& group, LpRecord& lp, History::Ordinal from, Histo
             ++core_.counters[Counter::anti_messages];
         }
         for_each_anti_message(entry, [&](const WireEvent& anti) {
-            publish(anti, nullptr);
+            sends_.publish(anti, nullptr);
             ++core_.counters[Counter::anti_messages];
         });
-        take_back_looks(group, lp, entry);
+        sends_.take_back_figures(group, lp, entry);
         free_side_effects(entry, group.heap);
     }
 }
 
-// Restores state, random counter, sequence and last key to `position`. Keeps the entries. Returns
-// the position that was reached: it is earlier than `position` if an event that can still be undone
-// behaved differently when it was executed again. Such an event met a state that no correct
-// execution has, for example freed memory, which no saved state contains.
-History::Ordinal Worker::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
+// --- Restoring a state ---------------------------------------------------------------------------
+
+History::Ordinal Rollbacks::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
     const RunningCall interrupted = core_.running;
-    if (sigsetjmp(undo_guard_.env(), 0) != 0) {
-        undo_coasted(leave_crashed_handler(undo_guard_));
+    if (sigsetjmp(guard_.env(), 0) != 0) {
+        undo_coasted(leave_crashed_handler(guard_));
     } else {
         coasting_ = {.to = position};
         take_back_entries(group, lp, position);
@@ -203,16 +215,16 @@ History::Ordinal Worker::restore_state(Group& group, LpRecord& lp, History::Ordi
 }
 
 // Restores the random counter and the sequence, and with reverse computation the state.
-void Worker::take_back_entries(Group& group, LpRecord& lp, History::Ordinal position) {
+void Rollbacks::take_back_entries(Group& group, LpRecord& lp, History::Ordinal position) {
     for (History::Ordinal p = lp.history.tail(); p != position;) {
         HistoryEntry& entry = core_.entry_at(lp, --p);
         lp.random_counter -= entry.random_used;
         lp.sequence -= entry.sent_count;
         if (core_.keeper.method(lp) != Rollback::reverse || entry.event->failed) continue;
-        Context context = make_context(entry.event->time, lp.id, lp.random_counter);
+        Context context = sends_.make_context(entry.event->time, lp.id, lp.random_counter);
         std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
         core_.running = {&group, &lp, entry.event, &entry, {}, true, "on_reverse()"};
-        if (!call_handler_of(lp, undo_guard_, core_.failure,
+        if (!call_handler_of(lp, guard_, core_.failure,
                              [&] { lp.process->on_reverse(context, entry.event->view()); }))
             fail_undoing(core_.failure);
     }
@@ -221,7 +233,7 @@ void Worker::take_back_entries(Group& group, LpRecord& lp, History::Ordinal posi
 // Coasts forward: executes the entries from `from` to coasting_.to again, without sends. The state
 // and the random numbers are those of the first execution. Returns false if an event behaved
 // differently; then coasting_.to is its position.
-bool Worker::coast(LpRecord& lp, History::Ordinal from) {
+bool Rollbacks::coast(LpRecord& lp, History::Ordinal from) {
     for (History::Ordinal p = from; p != coasting_.to; ++p) {
         lp.random_counter -= core_.entry_at(lp, p).random_used;
         lp.sequence -= core_.entry_at(lp, p).sent_count;
@@ -231,11 +243,11 @@ bool Worker::coast(LpRecord& lp, History::Ordinal from) {
         EventRecord& event = *entry.event;
         if (event.failed) break;
         ++core_.counters[Counter::coasted_events];
-        Context context = make_context(event.time, lp.id, lp.random_counter);
+        Context context = sends_.make_context(event.time, lp.id, lp.random_counter);
         core_.running = {nullptr, &lp, &event, &entry, {}, true};
         coasting_.at = p;
         coasting_.sequence = lp.sequence;
-        const bool well = call_handler_of(lp, undo_guard_, core_.failure,
+        const bool well = call_handler_of(lp, guard_, core_.failure,
                                           [&] { lp.process->on_event(context, event.view()); });
         const std::uint64_t random_counter = lp.random_counter + entry.random_used;
         if (!well || context.random().counter() != random_counter ||
@@ -249,10 +261,8 @@ bool Worker::coast(LpRecord& lp, History::Ordinal from) {
     return true;
 }
 
-// Whether the event that is executed again can still be undone. False for a worker that is alone:
-// it executes all events in order, and undoes only events that --check-rollback selects.
-bool Worker::is_coasting_ahead() const noexcept {
-    return !core_.plan.is_alone() && core_.running.silent && *core_.running.hook == '\0' &&
+bool Rollbacks::is_coasting_ahead() const noexcept {
+    return !core_.is_alone && core_.running.silent && *core_.running.hook == '\0' &&
            !(core_.running.event->bound() < core_.irrevocable_before) &&
            coasting_.at - core_.running.lp->committed <
                core_.running.lp->history.tail() - core_.running.lp->committed;
@@ -261,7 +271,7 @@ bool Worker::is_coasting_ahead() const noexcept {
 // Makes the running event the new end of coasting forward, so that it is undone, too. If the event
 // is final, the model is wrong and the run ends: a final event can be executed again with the same
 // result.
-void Worker::undo_coasted(std::string_view what) {
+void Rollbacks::undo_coasted(std::string_view what) {
     if (!is_coasting_ahead()) fail_undoing(what);
     core_.running.lp->sequence = coasting_.sequence;
     coasting_.to = coasting_.at;
@@ -269,7 +279,7 @@ void Worker::undo_coasted(std::string_view what) {
 
 // Throws ModelError: the running handler failed or behaved differently during a rollback, although
 // the event was executed without failure before.
-void Worker::fail_undoing(std::string_view what) {
+void Rollbacks::fail_undoing(std::string_view what) {
     const std::string call = describe_call(core_.running, core_.plan.kinds);
     if (core_.keeper.method(*core_.running.lp) == Rollback::reverse)
         throw ModelError(call + std::string(what));
@@ -277,64 +287,6 @@ void Worker::fail_undoing(std::string_view what) {
         fmt::format("{}executed again from the same state: {}; allowed: handlers that use only "
                     "state that is rolled back",
                     call, what));
-}
-
-// --- --check-rollback ----------------------------------------------------------------------------
-
-bool Worker::is_chosen_for_check(const EventRecord& event) const noexcept {
-    if (event.rollback_tried) return false;
-    Random dice(core_.plan.config.seed, event.sender, event.serial);
-    return dice.chance(core_.plan.config.check_rollback);
-}
-
-// Describes how the LP differs from its state before the event; empty if it does not differ.
-std::string Worker::difference_after_rollback(const LpRecord& lp, const Snapshot& before,
-                                              std::uint64_t random_counter,
-                                              std::uint32_t sequence) const {
-    if (!lp.heap.equals(before)) {
-        const std::optional<std::string> where =
-            describe_difference(lp.heap, before, lp.process, core_.plan.kinds.object_bytes(lp.kind),
-                                core_.rank.stacks());
-        if (where) return where->empty() ? "its heap" : *where;
-    }
-    if (lp.random_counter != random_counter)
-        return fmt::format("{} random numbers were drawn and are {} now", random_counter,
-                           lp.random_counter);
-    if (lp.sequence != sequence)
-        return fmt::format("{} events were sent and are {} now", sequence, lp.sequence);
-    return {};
-}
-
-// Executes the event, undoes it, and compares the LP with its state before the event. The event is
-// pending again afterwards, and is executed without this check when it is again the smallest.
-void Worker::check_rollback(Group& group, LpRecord& lp, EventRecord& event) {
-    event.rollback_tried = true;
-    tried_image_ = lp.heap.take(group.heap);
-    const std::uint64_t random_counter = lp.random_counter;
-    const std::uint32_t sequence = lp.sequence;
-    execute(group, lp, event);
-    if (!lp.failed) {
-        const History::Ordinal wanted = lp.history.tail() - 1;
-        const bool is_there = roll_back(group, lp, wanted) == wanted;
-        cancel_processed();
-        ++core_.counters[Counter::forced_rollbacks];
-        const std::string difference =
-            is_there ? difference_after_rollback(lp, *tried_image_, random_counter, sequence) : "";
-        if (!difference.empty() && core_.keeper.method(lp) == Rollback::snapshot)
-            throw InternalError(describe_event(event, core_.plan.kinds) +
-                                "a rollback did not restore the LP's state: " + difference +
-                                " (or the model keeps state outside of the LP, or runs threads)");
-        if (!difference.empty())
-            throw ModelError(describe_event(event, core_.plan.kinds) +
-                             "--check-rollback: the state after the rollback differs from the "
-                             "state before the event: " +
-                             difference);
-    }
-    drop_tried_image(group);
-}
-
-void Worker::drop_tried_image(Group& group) noexcept {
-    if (tried_image_ != nullptr) LpHeap::drop(std::exchange(tried_image_, nullptr), group.heap);
 }
 
 }  // namespace nw

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creates and frees the records of events, in the memory of the target's group. No other code does
+// so. (A short event has no record: event/short_events.hpp.)
+//
+// Thread: the worker that owns the group.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include "event/event_record.hpp"
+#include "event/pending_set.hpp"
+#include "event/short_events.hpp"
+#include "lp/group.hpp"
+#include "util/meter_marks.hpp"
+
+namespace nw {
+
+// Makes the record of a pending event.
+inline EventRecord& new_event(Group& target_group, const EventHeader& header,
+                              const std::byte* payload) {
+    const std::size_t bytes = sizeof(EventRecord) + header.payload_bytes;
+    void* memory = target_group.heap.allocate(bytes);
+    meter_memory<MeterKind::events>(memory, bytes);
+    auto& event = *static_cast<EventRecord*>(memory);
+    static_cast<EventHeader&>(event) = header;
+    event.begin();
+    if (header.payload_bytes > 0) std::memcpy(event.payload(), payload, header.payload_bytes);
+    return event;
+}
+
+// Frees the record. Requires: it is in no set, no history and no list of sent events that is still
+// followed.
+inline void free_event(Group& target_group, EventRecord& event) noexcept {
+    target_group.heap.free(&event, event.bytes());
+}
+
+// Makes a record for a short event in its target's group. Returns the entry of the record.
+inline PendingEntry put_on_record(ShortEvents& events, const PendingEntry& entry, Group& group) {
+    const EventRecord& event = events.record_of(entry);
+    return new_event(group, event, event.payload()).entry();
+}
+
+// Makes records for all short events, because checkpoints save only records. `except_bare`: makes
+// none for bare events, which do not depend on the worker's ShortEvents.
+template <class GroupOf>
+void put_all_on_record(ShortEvents& events, PendingSet& pending, bool except_bare,
+                       GroupOf&& group_of) {
+    pending.replace_each([&](const PendingEntry& entry) {
+        const bool stays = entry.has_record() || (except_bare && entry.is_bare());
+        return stays ? entry : put_on_record(events, entry, group_of(entry.target));
+    });
+}
+
+}  // namespace nw
