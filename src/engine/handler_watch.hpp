@@ -3,9 +3,9 @@
 //
 // In a state that exists only because events were executed in the wrong order, a correct handler
 // may run without end. Therefore a handler that runs long, and whose event can still be undone, is
-// interrupted. Its event is deferred until GVT has reached it (worker_interruption.cpp). Then the
-// handler runs again, in a correct state. An irrevocable handler is never interrupted: the watchdog
-// reports it repeatedly, and --handler-timeout ends the run.
+// interrupted. Its event is deferred until GVT has reached it (deferrals.hpp). Then the handler
+// runs again, in a correct state. An irrevocable handler is never interrupted: the watchdog reports
+// it repeatedly, and --handler-timeout ends the run.
 //
 // One thread checks all workers a hundred times per second. Workers publish nothing for it. The
 // watch detects whether the same call still runs, and requests a description of the call by a

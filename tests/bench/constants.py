@@ -77,7 +77,7 @@ MANY = phold("65,536 x 1, 2 workers", "--workers 2 --lps 65536 --state 16 --unti
 
 CONSTANTS = [
     Constant("batch_events", "src/engine/timewarp/worker/worker_execution.cpp", [*STEPPED, ONE, TWO]),
-    Constant("lps_per_turn", "src/engine/timewarp/parts/committer.cpp",
+    Constant("lps_per_turn", "src/engine/timewarp/worker/committer.cpp",
              [stepped("65,536 x 1", "lps=65536 events=1", 20), STEPPED[1], MANY]),
     Constant("judged_events", "src/gvt/window_control.cpp", STEPPED),
     Constant("undo_bytes_max", "src/lp/state_keeping.cpp", factors=[1, 1/16, 4, 16], cases=[

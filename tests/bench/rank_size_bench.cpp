@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/timewarp/rank/rank.hpp"
-#include "engine/timewarp/parts/executor.hpp"
+#include "engine/timewarp/worker/executor.hpp"
 #include "engine/timewarp/worker/worker.hpp"
 #include "lp/group.hpp"
 #include "memory/region/memory_source.hpp"

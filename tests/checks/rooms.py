@@ -63,7 +63,7 @@ PARTS = {
     "src/app": {"": ["options", "report", "modelcheck", "simulation"], "modelcheck": ["options"],
                 "reference": ["options", "report"], "report": ["options"]},
     PUBLIC: {"": ["process"], "process": [""]},
-    "src/engine/timewarp": {"": ["worker", "rank"], "worker": ["parts"], "parts": ["rank"]},
+    "src/engine/timewarp": {"": ["worker", "rank"], "worker": ["rank"]},
     "src/engine": {"checked": [""], "": ["checkpoint"]},
     "src/results": {"formats": ["output"], "statistics": ["measures", "output"], "measures": ["output"]},
     "src/memory": {"interpose": ["image", "heap", "region", "handler"], "image": ["heap", "region"],

@@ -14,8 +14,13 @@
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/private_member.hpp"
 
 namespace nw::test {
+
+NW_TEST_OPEN(ThrottleOf, &Worker::throttle_);
+NW_TEST_OPEN(QuotaOf, &Throttle::quota_);
+
 namespace {
 
 std::string sequential_digest(const GapPlan& plan) {
@@ -42,6 +47,37 @@ TEST_CASE("every kind of failure in a mis-speculated state is rolled back") {
         }
         CHECK(failed > 0);
     }
+}
+
+// A crash ends its event and not the batch: the events of the batch, with the one that crashed,
+// count against the quota that --memory-cap sets.
+TEST_CASE("a batch in which a handler crashes spends the throttle's quota") {
+    constexpr std::uint32_t quota = 1'000;
+    GapModel model({.fault = Fault::null_pointer});
+    const Setup setup = model.setup();
+    SteppedRun run(setup, wild_config(EngineKind::timewarp), {}, 4);
+    run.set_up();
+    std::uint64_t crashes = 0, batches_that_went_on = 0;
+    std::chrono::microseconds now{0};
+    while (!run.finished()) {
+        for (std::size_t w = 0; w < run.workers().size(); ++w) {
+            Worker& worker = *run.workers()[w];
+            std::uint32_t& left = (worker.*opened(ThrottleOf{})).*opened(QuotaOf{});
+            const Counters before = worker.core().counters;
+            left = quota;
+            run.turn(w, now += std::chrono::microseconds(20));
+            const Counters& after = worker.core().counters;
+            const auto done = [&](Counter counter) { return after[counter] - before[counter]; };
+            const bool is_new_quota = left == Throttle::unlimited;  // a new GVT was read
+            if (done(Counter::failed_speculations) == 0 || is_new_quota) continue;
+            ++crashes;
+            CHECK(quota - left >= done(Counter::executed_events));
+            if (done(Counter::executed_events) > done(Counter::failed_speculations))
+                ++batches_that_went_on;
+        }
+    }
+    CHECK(crashes > 0);
+    CHECK(batches_that_went_on > 0);
 }
 
 std::size_t open_descriptors() {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/timewarp/parts/rollbacks.hpp"
-#include "engine/timewarp/parts/sends.hpp"
+#include "engine/timewarp/worker/rollbacks.hpp"
+#include "engine/timewarp/worker/sends.hpp"
 #include "tests/engine/random_model.hpp"
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "engine/checkpoint/saved_group.hpp"
-#include "engine/timewarp/parts/pauses.hpp"
 #include "engine/timewarp/rank/rank.hpp"
+#include "engine/timewarp/worker/pauses.hpp"
 #include "lp/group.hpp"
 #include "util/packing.hpp"
 

@@ -175,7 +175,7 @@ class Rank {
     // Ends the run at once.
     void fail(std::exception_ptr failure);
     // A final event has failed. The rank keeps the failure of the earliest event. By the next GVT
-    // round, all workers of all ranks learn that an event has failed (Worker::end_failed()).
+    // round, all workers of all ranks learn that an event has failed (Worker::advance()).
     void fail_in_model(const EventKey& key, const std::string& message);
     // The key of this rank's earliest event that has failed; with an infinite time if there is
     // none.

@@ -4,7 +4,7 @@
 // seats.
 //
 // The policy (engine/timewarp/placement_watch.hpp) gives orders during the run. Each worker carries
-// out its orders between two turns (engine/timewarp/parts/relocation.hpp): it binds itself to its
+// out its orders between two turns (engine/timewarp/worker/relocation.hpp): it binds itself to its
 // new CPU, and either requests the migration of its groups' pages or moves the pages itself.
 //
 // Ranks that run on the same cores of a host may have a common table of seats (SeatTable) in shared

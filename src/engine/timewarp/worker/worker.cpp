@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/timewarp/parts/executor.hpp"
-#include "engine/timewarp/parts/handovers.hpp"
-#include "engine/timewarp/parts/housekeeping.hpp"
-#include "engine/timewarp/parts/pauses.hpp"
-#include "engine/timewarp/parts/rollbacks.hpp"
-#include "engine/timewarp/parts/sends.hpp"
-#include "engine/timewarp/parts/worker_check.hpp"
-#include "engine/timewarp/parts/worker_core_inline.hpp"
+#include "engine/timewarp/worker/executor.hpp"
+#include "engine/timewarp/worker/handovers.hpp"
+#include "engine/timewarp/worker/housekeeping.hpp"
+#include "engine/timewarp/worker/pauses.hpp"
+#include "engine/timewarp/worker/rollbacks.hpp"
+#include "engine/timewarp/worker/sends.hpp"
+#include "engine/timewarp/worker/worker_check.hpp"
+#include "engine/timewarp/worker/worker_core_inline.hpp"
 #include "plan/engine_trial.hpp"
 #include "results/statistics/live_progress.hpp"
 #include "results/statistics/run_history.hpp"
@@ -80,7 +80,7 @@ bool Worker::turn(Clock::time_point now) {
     core_.marks.mail_phase();
     // In every turn, after the round was learned and before groups are handed over: a group's new
     // worker may already execute up to that round's horizon
-    // (src/engine/timewarp/parts/rebinding.pml).
+    // (src/engine/timewarp/worker/rebinding.pml).
     bool worked = inbox().drain();
     worked |= core_.rank.is_congested() ||
               (standstill_.phase() == Standstill::Phase::running && executor_->execute_batch());

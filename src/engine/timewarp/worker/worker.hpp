@@ -3,8 +3,8 @@
 // pending events and histories, and only it changes them. Events from and for other workers pass
 // through mail rings, bottom halves and outboxes.
 //
-// Worker itself contains the order of a turn and the reaction to a new GVT. Its parts in
-// src/engine/timewarp/parts/ do the rest; each part owns its state:
+// Worker itself contains the order of a turn and the reaction to a new GVT. Its parts do the rest;
+// each part owns its state:
 //
 //     LpStages               builds, starts, ends and destroys LPs, outside of the turns
 //     Inbox                  reads mail
@@ -28,14 +28,14 @@
 #include <memory>
 #include <vector>
 
-#include "engine/timewarp/parts/committer.hpp"
-#include "engine/timewarp/parts/ending.hpp"
-#include "engine/timewarp/parts/inbox.hpp"
-#include "engine/timewarp/parts/lp_stages.hpp"
-#include "engine/timewarp/parts/safe_horizon.hpp"
-#include "engine/timewarp/parts/standstill.hpp"
-#include "engine/timewarp/parts/throttle.hpp"
-#include "engine/timewarp/parts/worker_core.hpp"
+#include "engine/timewarp/worker/committer.hpp"
+#include "engine/timewarp/worker/ending.hpp"
+#include "engine/timewarp/worker/inbox.hpp"
+#include "engine/timewarp/worker/lp_stages.hpp"
+#include "engine/timewarp/worker/safe_horizon.hpp"
+#include "engine/timewarp/worker/standstill.hpp"
+#include "engine/timewarp/worker/throttle.hpp"
+#include "engine/timewarp/worker/worker_core.hpp"
 
 namespace nw {
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commits the events before a bound: hooks, output, digest and fossil collection. A long commit
+// takes several turns, so that it does not delay the next cut.
+//
+// The committer also lists the LPs that have executed events which are not final. Other parts of
+// the worker use these lists.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/timewarp/worker/worker_core.hpp"
+
+namespace nw {
+
+struct OutputRow;
+
+class Committer {
+  public:
+    explicit Committer(WorkerCore& core);
+    ~Committer();
+    Committer(const Committer&) = delete;
+    Committer& operator=(const Committer&) = delete;
+
+    // Begins to commit the entries before `bound`, which are final. A commit under way continues
+    // with the new bound. If an event of the rank has failed, the commit ends before the earliest
+    // failed event.
+    void begin(const EventKey& bound);
+    // As begin(). Requires: nothing was undone since the last commit. If the bound is unchanged,
+    // there is nothing to commit, because later executions are not before it: if many events have
+    // one time, GVT stays unchanged for many rounds.
+    void go_on(const EventKey& bound);
+    // Commits some LPs. Returns whether there was anything to do. With `forgets_past`, an LP whose
+    // history is final keeps nothing of it.
+    bool step(bool forgets_past);
+    // Whether no commit is under way.
+    bool is_done() const noexcept { return is_done_; }
+    VirtualTime last_committed_time() const noexcept { return last_committed_time_; }
+    void resume_from(VirtualTime last_committed) noexcept { last_committed_time_ = last_committed; }
+
+    // Commits the LP's final entries, before step() reaches the LP. Requires: the LP has entries
+    // that are not committed.
+    void commit_now(Group& group, LpRecord& lp);
+    // Commits an irrevocable event that has just been executed. `entry` is not in a history.
+    void commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry);
+    // Parts of commit_at_once(), for a caller that does the rest itself.
+    void note_committed(VirtualTime time) noexcept {
+        last_committed_time_ = std::max(last_committed_time_, time);
+    }
+    void release_side_effects_at_once(Group& group, HistoryEntry& entry);
+
+    // --- LPs whose history has entries that are not final ---
+
+    // The LP has a new history entry.
+    void note_uncommitted(LpRecord& lp) {
+        if (lp.has_uncommitted) return;
+        lp.has_uncommitted = true;
+        uncommitted_.push_back(&lp);
+    }
+    // `visit` may roll LPs back, but must not execute or commit events: the lists must not change.
+    template <class Visit>
+    void for_each_uncommitted(Visit&& visit) const {
+        for (LpRecord* lp : uncommitted_) visit(*lp);
+        for (LpRecord* lp : committing_) visit(*lp);
+    }
+    // Removes the LPs for which `is_taken(lp)` from the list, and returns them. Requires:
+    // is_done().
+    template <class Condition>
+    std::vector<LpRecord*> take_uncommitted_if(Condition&& is_taken) {
+        const auto taken = std::stable_partition(uncommitted_.begin(), uncommitted_.end(),
+                                                 [&](LpRecord* lp) { return !is_taken(*lp); });
+        std::vector<LpRecord*> lps(taken, uncommitted_.end());
+        uncommitted_.erase(taken, uncommitted_.end());
+        return lps;
+    }
+    void add_uncommitted(const std::vector<LpRecord*>& lps) {
+        uncommitted_.insert(uncommitted_.end(), lps.begin(), lps.end());
+        has_taken_over_ = true;
+    }
+    bool all_is_final() const noexcept { return uncommitted_.empty() && committing_.empty(); }
+
+    // --- output rows ---
+
+    // Takes the rows of a final entry; they are handed to the output at the end of the commit.
+    void take_rows(const HistoryEntry& entry, const EventKey& key);
+    // Writes all rows taken from on_end() at once.
+    void write_rows();
+
+    void validate() const;
+
+  private:
+    void commit_batch(bool forgets_past);
+    void end_before_failure();
+    void prefetch_next() noexcept;
+    void commit(Group& group, LpRecord& lp, bool forgets_past);
+    bool commit_entry(Group& group, LpRecord& lp, HistoryEntry& entry);
+    void append_to_digest(LpRecord& lp, const EventRecord& event);
+    void release_side_effects(Group& group, HistoryEntry& entry);
+    void take_figures(const HistoryEntry& entry);
+    bool call_on_commit(Group& group, LpRecord& lp, HistoryEntry& entry);
+    void report_failure(const EventRecord& event, const HistoryEntry& entry);
+    void fail_in_on_commit(const std::string& what);
+
+    WorkerCore& core_;
+    std::vector<LpRecord*> uncommitted_;
+    std::vector<LpRecord*> committing_;  // LPs of the commit under way
+    bool is_done_ = true;
+    bool has_taken_over_ = false;  // added LPs may have events before core_.commit_bound
+    VirtualTime last_committed_time_ = 0;
+    std::vector<OutputRow> rows_;
+};
+
+}  // namespace nw

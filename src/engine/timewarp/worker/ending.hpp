@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides whether the run is over, and where it ends.
+//
+// With an end condition (can_end()), commit lags one round behind GVT. First, the events below GVT
+// are searched for the first event of each LP after which can_end() is true. From the result of the
+// next round, all workers learn whether all LPs have ended, and K, the latest of these events. Only
+// then is it certain that nothing beyond K may be committed. A worker that is alone has this result
+// at once.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/timewarp/worker/worker_core.hpp"
+
+namespace nw {
+
+class Committer;
+enum class EndReason : std::uint8_t;
+struct Contribution;
+struct GvtResult;
+
+class Ending {
+  public:
+    explicit Ending(WorkerCore& core);
+
+    // Called for each new GVT. Returns whether the run ends with it; the result is the same on all
+    // workers. `stop_bound`: where the run also ends if a signal requests it.
+    bool on_gvt(const GvtResult& result, const Committer& committer,
+                std::optional<EventBound> stop_bound);
+    // As on_gvt(), while all workers are pausing: only an end condition can end the run.
+    bool on_gvt_while_pausing(const GvtResult& result);
+    // Everything before it may be committed. Requires: one of the two functions was called for this
+    // round.
+    const EventKey& final_bound() const noexcept { return final_bound_; }
+
+    // `key` is the key of the first event after which the LP lets the run end. The event is
+    // irrevocable.
+    void note_end(LpRecord& lp, const EventKey& key) noexcept;
+    // Whether is_known() may become true: the worker is alone, and the model has an end condition.
+    bool knows_end() const noexcept { return knows_end_; }
+    // The end is known: the worker is alone, and all LPs have ended. No event that it has not
+    // executed belongs to the run.
+    bool is_known() const noexcept { return knows_end_ && lps_not_ended_ == 0; }
+
+    // Searches the events before `bound`, where a pause begins. Requires: an end condition.
+    void look_at_pause(const Committer& committer, const EventKey& bound);
+
+    // The run ends at a pause.
+    void end_interrupted(VirtualTime at) noexcept;
+
+    EndReason reason() const noexcept { return reason_; }
+    VirtualTime time() const noexcept { return time_; }  // that the run has reached
+    // Whether a signal has ended the run when only some of the events at time() were final.
+    bool splits_time() const noexcept;
+
+    // --- contributions to a GVT round ---
+
+    void contribute(Contribution& sums) const noexcept;
+    std::uint64_t lps_not_ended() const noexcept { return lps_not_ended_; }
+    // The key of the latest event after which an LP let the run end.
+    const EventKey& last_key() const noexcept { return last_key_; }
+    // Events that were sent beyond the end of the run and were not undone.
+    std::uint64_t sent_beyond_end() const noexcept { return sent_beyond_end_; }
+
+    void note_beyond_end() noexcept { ++sent_beyond_end_; }
+    void take_back_beyond_end(std::uint32_t events) noexcept { sent_beyond_end_ -= events; }
+
+    // --- LPs that are added and removed ---
+
+    void add(const LpRecord& lp) noexcept { lps_not_ended_ += lp.ended ? 0 : 1; }
+    void add(const Group& group) noexcept;
+    void remove(const Group& group) noexcept;
+    // Values from a saved run: GVT, and the latest key over all its workers.
+    void resume_from(VirtualTime gvt) noexcept { previous_gvt_ = gvt; }
+    void resume_last_key(const EventKey& last_key) noexcept { last_key_ = last_key; }
+
+  private:
+    void look(const Committer& committer, const EventKey& bound);
+    void look_at(LpRecord& lp, const EventKey& bound);
+    bool end_at(const EventKey& last) noexcept;
+    bool end(EndReason reason, VirtualTime time, const EventKey& bound) noexcept;
+
+    WorkerCore& core_;
+    const bool knows_end_;  // alone, with an end condition
+    VirtualTime previous_gvt_ = 0;
+    std::uint64_t lps_not_ended_ = 0;
+    EventKey last_key_{-1.0, 0, 0, 0};
+    std::uint64_t sent_beyond_end_ = 0;
+    EventKey final_bound_{};
+    EndReason reason_;
+    VirtualTime time_ = 0;
+};
+
+}  // namespace nw

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes the pending events of a worker, in batches: irrevocably, or so that they can be undone.
+//
+// A handler that throws an exception, crashes or is interrupted ends its event, not the batch.
+// leave_crashed() is the one place where a crash or an interruption continues.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/timewarp/worker/rollback_check.hpp"
+#include "engine/timewarp/worker/worker_core.hpp"
+#include "engine/watched_thread.hpp"
+#include "event/look_ahead.hpp"
+#include "event/pending_entry.hpp"
+
+namespace nw {
+
+class Committer;
+class Context;
+class Ending;
+class Rollbacks;
+class Sends;
+class Throttle;
+
+class Executor final : public WatchedThread {
+  public:
+    Executor(WorkerCore& core, Throttle& throttle, Committer& committer, Ending& ending,
+             Sends& sends, Rollbacks& rollbacks);
+
+    // Prepares the calling thread to run handlers. Thread: the worker's own, before all other calls
+    // there; leave_thread() is its last call.
+    void adopt_thread();
+
+    // Executes a batch of events. Returns whether there was an event that could be executed. A
+    // straggler is detected when it is the smallest pending event, not when it arrives. Therefore
+    // several stragglers that arrive together cost one rollback.
+    bool execute_batch();
+
+    // Must be called before LPs leave the worker and before a pause.
+    void forget_ahead() noexcept { ahead_.forget(); }
+
+    // Called at a cut: suggests the next GVT round after this number of events (0: does not).
+    void suggest_round_after(std::uint32_t events) noexcept;
+
+  private:
+    void execute_events();
+    EventBound short_horizon() const noexcept;
+    void begin_short_events() noexcept;
+    void end_short_events(bool is_failed) noexcept;
+    bool is_short_without_past(const LpRecord& lp, const PendingEntry& entry) const noexcept;
+    void execute_short(Group& group, LpRecord& lp, EventRecord& event, std::size_t guess,
+                       Context& context);
+    void execute_next(Group& group, LpRecord& lp, const PendingEntry& entry);
+    void run_timed(Group& group, LpRecord& lp, const PendingEntry& entry, EventRecord& event);
+    void run_event(Group& group, LpRecord& lp, EventRecord& event);
+    bool has_no_past(Group& group, LpRecord& lp);
+    EventRecord& on_record(Group& group, EventRecord& event);
+    void execute(Group& group, LpRecord& lp, EventRecord& event);
+    void execute_irrevocable(Group& group, LpRecord& lp, EventRecord& event);
+    void release_short(LpRecord& lp);
+    void release_short_by_call(LpRecord& lp);
+    void call_on_commit();
+    void begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
+    void call_handler(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
+    void leave_crashed();
+    void defer_running();
+    void fail_running(std::string what);
+    void keep_running();
+    void check_change(const LpRecord& lp);
+    RunningHandler running_handler() const noexcept override;
+
+    WorkerCore& core_;
+    Throttle& throttle_;
+    Committer& committer_;
+    Ending& ending_;
+    Sends& sends_;
+    Rollbacks& rollbacks_;
+    RollbackCheck check_;
+    LookAhead ahead_;
+    std::size_t guess_;                 // of LookAhead, for the event that is being executed
+    std::uint32_t left_ = 0;            // events that the batch may still execute
+    std::uint32_t short_executed_ = 0;  // by execute_short(), not yet in the counters
+    std::uint32_t until_timed_;         // events until the next one is timed for its group's load
+    std::uint64_t suggests_round_at_ = UINT64_MAX;  // number of executed events
+    const bool draws_deferrals_;                    // --check-interrupt
+    const bool is_plain_;                           // execute_short() is sufficient for the run
+};
+
+}  // namespace nw

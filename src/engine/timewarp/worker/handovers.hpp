@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups that change their worker (rebinding). No worker stops. The old owner finishes the commit
+// under way, packs what it keeps for the group, and posts it. The new owner unpacks it. The old
+// owner passes on mail that still arrives for the group. Both workers do their part between
+// learning the round that the plan belongs to and their next cut.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/timewarp/rank/rebinding.hpp"
+#include "engine/timewarp/worker/committer.hpp"
+#include "engine/timewarp/worker/ending.hpp"
+#include "engine/timewarp/worker/worker_core.hpp"
+
+namespace nw {
+
+class Handovers {
+  public:
+    Handovers(WorkerCore& core, Committer& committer, Ending& ending)
+        : core_(core), committer_(committer), ending_(ending) {}
+
+    // Called when a round was learned. Reads the plan that belongs to the round, if there is one.
+    void on_gvt();
+
+    // Whether groups change their workers with the last learned round.
+    bool are_planned() const noexcept;
+    // Whether groups still have to leave or to arrive. The next cut waits for them.
+    bool is_under_way() const noexcept { return !leaving_.empty() || awaited_ != 0; }
+    bool is_leaving() const noexcept { return !leaving_.empty(); }
+    bool is_awaiting() const noexcept { return awaited_ > 0; }
+
+    // By group: the worker that the group goes to; this worker if the group is not leaving.
+    std::vector<std::uint32_t> new_workers() const;
+    // Requires: no commit is under way, and no event of the leaving groups is deferred. The output
+    // of their committed events has been handed over, so the next owner has nothing to output for
+    // them.
+    void hand_over(const std::vector<std::uint32_t>& new_workers);
+    void take_over();
+    // Whether this worker owns the group. If not, first takes over the groups that other workers
+    // have handed to it.
+    bool owns(std::uint32_t group);
+
+  private:
+    void part_senders(const std::vector<std::uint32_t>& new_workers);
+
+    WorkerCore& core_;
+    Committer& committer_;
+    Ending& ending_;
+    std::vector<GroupMove> leaving_;
+    std::int64_t awaited_ = 0;  // groups; below 0: some arrived before this worker learned the plan
+};
+
+}  // namespace nw

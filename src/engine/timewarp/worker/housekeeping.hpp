@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work of a worker's turn that is not about events: the worker moves to another CPU, frees
+// memory, and measures its memory.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include "engine/timewarp/worker/memory_relief.hpp"
+#include "engine/timewarp/worker/memory_sampler.hpp"
+#include "engine/timewarp/worker/relocation.hpp"
+#include "engine/timewarp/worker/throttle.hpp"
+#include "engine/timewarp/worker/worker_core.hpp"
+
+namespace nw {
+
+class Housekeeping {
+  public:
+    Housekeeping(WorkerCore& core, Throttle& throttle)
+        : core_(core), throttle_(throttle), relief_(core), relocation_(core) {}
+
+    // Carries out the placement's orders. Called at the beginning of a turn.
+    void relocate() { relocation_.step(); }
+
+    // Called for each new GVT, after Throttle::on_gvt(). `events_ahead_max`: the minimum of
+    // events_ahead_max() over all workers. If memory is short, limits the events beyond GVT to the
+    // number that the worker with the least room, on any rank, may hold: events that one worker
+    // executes send events into the memory of other workers.
+    void on_gvt(std::uint32_t events_ahead_max);
+    // A contribution to a GVT round: MemoryRelief::events_ahead_max().
+    std::uint32_t events_ahead_max() const noexcept { return relief_.events_ahead_max(); }
+
+    // Whether LPs keep nothing of a final history.
+    bool is_memory_low() const noexcept { return relief_.is_low(); }
+    // Called in every turn. Frees memory for a limited time.
+    void relieve_memory();
+
+    // Called after a commit, and at the end of the run.
+    void sample_memory_if_due() {
+        if (sampler_.is_due(core_.now)) sample_memory();
+    }
+    void sample_memory() noexcept;
+    const MemoryKinds& memory_kinds() const noexcept { return sampler_.largest(); }
+
+  private:
+    WorkerCore& core_;
+    Throttle& throttle_;
+    MemoryRelief relief_;
+    Relocation relocation_;
+    MemorySampler sampler_;
+};
+
+}  // namespace nw

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to a worker's LPs outside of its turns: they are built or read, started, ended and
+// destroyed. The class has no state.
+//
+// Thread: the worker's own, if not stated otherwise. After the last turn, the main thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "engine/timewarp/worker/inbox.hpp"
+#include "engine/timewarp/worker/worker_core.hpp"
+
+namespace nw {
+
+class Committer;
+class Ending;
+class MeasureSums;
+class MemoryBudget;
+class Sends;
+struct PausedRun;
+struct SavedRun;
+
+class LpStages {
+  public:
+    LpStages(WorkerCore& core, Committer& committer, Ending& ending, Sends& sends,
+             Rollbacks& rollbacks, Inbox inbox)
+        : core_(core),
+          committer_(committer),
+          ending_(ending),
+          sends_(sends),
+          rollbacks_(rollbacks),
+          inbox_(inbox) {}
+
+    // Builds the worker's groups, with pages on the node of the calling thread. The groups of all
+    // workers are built before the first start(). Thread: the worker's own, or one for all workers
+    // (docs/decisions/0016).
+    void build_groups();
+    // Called instead of build_groups() and start(): reads the groups of a saved run.
+    void read_groups(const SavedRun& saved);
+    // Called instead of build_groups() and start(): continues the run of another engine.
+    void continue_from(PausedRun& paused);
+    // Runs on_start of the worker's LPs. `now` is the clock's time, or a test's. Throws ModelError;
+    // the running call then describes the LP.
+    void start(WorkerCore::Clock::time_point now = WorkerCore::Clock::now());
+
+    // Builds a group that has left another rank, in a pause at `now`. Throws what building its LPs
+    // throws.
+    void take_group(std::uint32_t group, std::string_view bytes, VirtualTime now);
+
+    // Called after all workers have finished. Restores each LP's state after its last final event.
+    void finalize();
+    // Not called if the run was interrupted. on_end reads `end_time` as now(). Rows are written to
+    // the output at once. Throws ModelError.
+    void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
+    // Calls the model's destructors. Throws ModelError. Not called after a failure, because the
+    // failure may have left the LPs' states incomplete.
+    void destroy(const std::atomic<int>& stop_signal);
+
+  private:
+    Group& build_group(std::uint32_t g, MemoryBudget* budget);
+    Group& settle_in(Group& group);
+    void go_on_with_copy(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now);
+    void go_on_with(Group& group);
+    void run_on_start(Group& group, LpRecord& lp);
+
+    WorkerCore& core_;
+    Committer& committer_;
+    Ending& ending_;
+    Sends& sends_;
+    Rollbacks& rollbacks_;
+    Inbox inbox_;
+};
+
+}  // namespace nw

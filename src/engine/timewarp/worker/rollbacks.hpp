@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rolls LPs back. First, everything that the undone events have sent is canceled, because the
+// receivers are wasting work on it. Then the LP's state is restored; this accesses only the LP's
+// own memory.
+//
+// If a canceled event of this worker was executed, its LP is rolled back, too. These rollbacks are
+// processed from a list and not by recursion, because a chain of them may be as long as the
+// simulation. A function that is documented to roll back has processed the list when it returns.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "engine/timewarp/worker/deferrals.hpp"
+#include "engine/timewarp/worker/worker_core.hpp"
+#include "event/wire_event.hpp"
+#include "lp/history.hpp"
+#include "memory/handler/fault_guard.hpp"
+
+namespace nw {
+
+class Ending;
+class Sends;
+
+class Rollbacks {
+  public:
+    Rollbacks(WorkerCore& core, Sends& sends, Ending& ending);
+
+    // Prepares the calling thread for handlers that a rollback calls.
+    void adopt_thread() { guard_.adopt_thread(); }
+
+    // --- anti-messages from other workers ---
+
+    // If the event was executed, rolls its LP back.
+    void receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp);
+    // Returns whether the anti-message of a pending event has arrived. Then the anti-message is
+    // gone, and the caller must free the event.
+    static bool take_anti_message(Group& group, LpRecord& lp, const EventRecord& event);
+
+    // --- rollbacks ---
+
+    // A straggler with this key is executed next: undoes the events after it.
+    void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
+    // Undoes all events of the LP at `bound` or later.
+    void roll_back_from(Group& group, LpRecord& lp, const EventKey& bound);
+    // Undoes the event and all later ones of its LP. Requires: the event is in its LP's history and
+    // is not final.
+    void roll_back_to(const EventRecord& event);
+    // Undoes the LP's newest event. Returns false if earlier events had to be undone, too
+    // (restore_state()).
+    bool roll_back_newest(Group& group, LpRecord& lp);
+
+    // Restores the LP's state, random counter, sequence and last key to `position`. Keeps the
+    // entries. Returns the position that was reached: it is earlier than `position` if an event
+    // that can still be undone behaved differently when it was executed again. Such an event met a
+    // state that no correct execution has, for example freed memory, which no saved state contains.
+    History::Ordinal restore_state(Group& group, LpRecord& lp, History::Ordinal position);
+
+    // Whether the running handler executes an event again (coasts forward) that can still be
+    // undone. False for a worker that is alone: it executes all events in order, and undoes only
+    // events that --check-rollback selects.
+    bool is_coasting_ahead() const noexcept;
+
+    Deferrals& deferrals() noexcept { return deferrals_; }
+    const Deferrals& deferrals() const noexcept { return deferrals_; }
+
+    // Whether chains of rollbacks are being processed, so that events in histories may be marked as
+    // canceled.
+    bool is_cancelling() const noexcept { return !to_cancel_.empty(); }
+
+  private:
+    template <class IsUndone>
+    History::Ordinal first_of(LpRecord& lp, IsUndone&& is_undone) const noexcept;
+    History::Ordinal roll_back(Group& group, LpRecord& lp, History::Ordinal wanted);
+    void undo_sends(Group& group, LpRecord& lp, History::Ordinal from, History::Ordinal to);
+    void make_pending(LpRecord& lp, History::Ordinal position);
+    void cancel_here(EventRecord& event);
+    void cancel_processed();
+    void roll_back_chain(const EventRecord& event);
+
+    void take_back_entries(Group& group, LpRecord& lp, History::Ordinal position);
+    bool coast(LpRecord& lp, History::Ordinal from);
+    void undo_coasted(std::string_view what);
+    [[noreturn]] void fail_undoing(std::string_view what);
+
+    WorkerCore& core_;
+    Sends& sends_;
+    Ending& ending_;
+    Deferrals deferrals_{core_, *this};
+    std::vector<EventRecord*> to_cancel_;  // executed events whose LPs must be rolled back
+    // State of restore_state().
+    struct Coasting {
+        History::Ordinal to;  // the first entry that is not executed again
+        History::Ordinal at = 0;
+        std::uint32_t sequence = 0;  // of the LP, before the event at `at`
+    };
+    Coasting coasting_{};
+    FaultGuard guard_;  // of handlers called during a rollback
+};
+
+}  // namespace nw

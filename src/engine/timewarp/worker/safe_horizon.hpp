@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Determines which events are safe: when such an event is the smallest pending event of this
+// worker, no other event can precede it and nothing can undo it any more. It is executed
+// irrevocably, and nothing of its LP's past is kept.
+//
+// After a cut, a worker executes nothing below GVT. Events and anti-messages that it sends to
+// another LP are at least the model's lookahead later, and at least one generation. So when a
+// worker has received everything that was sent before the cut, it has received everything below
+// this horizon. This is the case when it has learned the round's result (GvtRounds, `arrivals`) and
+// drained its mail. An LP's sends to itself are executed in order. A worker that is alone has no
+// horizon: all its events are safe.
+//
+// Each LP executes events in order up to this horizon, and speculates beyond it. This is the
+// committed virtual time of Jefferson and Barnes, "Virtual Time III: Unification of conservative
+// and optimistic synchronization in parallel discrete event simulation" (WSC 2017), with one
+// horizon per worker.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/timewarp/worker/worker_core.hpp"
+
+namespace nw {
+
+struct Contribution;
+struct GvtResult;
+
+class SafeHorizon {
+  public:
+    explicit SafeHorizon(WorkerCore& core);
+
+    // Called for each new GVT. `groups_move`: some groups change their worker with this round, so
+    // that mail for them may arrive late. The horizon then does not advance for this round and the
+    // next two.
+    void on_gvt(const GvtResult& result, bool groups_move) noexcept;
+
+    // Called for each round whose result requests that all workers stop. Returns whether they can
+    // stop now: no worker has irrevocably executed an event at stop_bound() or later. The return
+    // value is the same on all workers.
+    //
+    // In the first such round, each worker lowers its horizon to just beyond the events that it has
+    // executed. The result of the next round contains the maximum of these horizons, which does not
+    // depend on the lookahead. The workers can stop when GVT is beyond the time of that maximum. An
+    // endless chain of zero delays keeps GVT at one time: after stop_patience the workers stop at
+    // the maximum itself, between two generations.
+    bool may_stand_still(const GvtResult& result) noexcept;
+    // Events before it are final. Requires: may_stand_still(result).
+    EventBound stop_bound(const GvtResult& result) const noexcept;
+    // Called after the workers have stopped.
+    void resume() noexcept;
+
+    void contribute(Contribution& sums) const noexcept;
+
+  private:
+    enum class Stage : std::uint8_t { running, drawn_in, agreed };
+
+    EventBound beyond(const GvtResult& result) const noexcept;
+
+    WorkerCore& core_;  // only this class changes its safe_before
+    const bool is_on_;
+    const bool is_alone_;
+    Stage stage_ = Stage::running;
+    std::uint32_t rounds_held_ = 0;  // for which the horizon does not advance yet
+    EventBound agreed_before_{0};    // of all workers: irrevocable events are before it
+    VirtualTime stands_at_ = 0;      // GVT at stands_since_
+    WorkerCore::Clock::time_point stands_since_{};
+};
+
+}  // namespace nw

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The effects of a worker's handlers outside of their LPs: events that they schedule, rows of
+// output, and figures of measures. An event that a handler schedules becomes a short event, an
+// event record, or a wire event for another worker. Events leave when the handler has returned.
+//
+// Owner: Worker. Thread: the worker's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "api/event_sink.hpp"
+#include "engine/event_flow.hpp"
+#include "engine/timewarp/worker/outboxes.hpp"
+#include "engine/timewarp/worker/worker_core.hpp"
+#include "event/mail_buffer.hpp"
+#include "event/wire_event.hpp"
+
+namespace nw {
+
+class Ending;
+class Throttle;
+
+class Sends final : public detail::EventSink {
+  public:
+    Sends(WorkerCore& core, Throttle& throttle, Ending& ending);
+
+    // Contexts for the worker's handlers.
+    using EventSink::make_context;
+    using EventSink::renew;
+
+    // --- after a handler has returned ---
+
+    // Releases the events of the entry, and the events to other workers. (Executor releases short
+    // events, because it inlines this code.)
+    void release(const HistoryEntry& entry) {
+        release_sent(entry.sent, core_.pending);
+        if (!staged_.empty()) publish_staged();
+    }
+
+    // --- after a handler has failed, and in a rollback ---
+
+    // Discards the sends and side effects of the running handler.
+    void drop();
+    // Sends an event or anti-message to another worker.
+    void publish(const WireEvent& wire, const std::byte* payload);
+
+    // --- figures of interval measures (--measure-interval) ---
+
+    // Evaluates the intervals that have ended. The figures become final with the event that is
+    // executed next.
+    void add_figures(Group& group, const LpRecord& lp, VirtualTime now);
+    // Makes the intervals of an undone event due again.
+    void take_back_figures(Group& group, const LpRecord& lp, const HistoryEntry& entry) noexcept;
+
+    Outboxes& outboxes() noexcept { return outboxes_; }
+    const Outboxes& outboxes() const noexcept { return outboxes_; }
+
+    // Requires: no handler runs.
+    void validate() const;
+
+  private:
+    void publish_staged();
+    void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
+                  std::span<const std::byte> payload) override;
+    void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
+
+    WorkerCore& core_;
+    Throttle& throttle_;
+    Ending& ending_;
+    Outboxes outboxes_;
+    MailBuffer staged_;  // sends of the running handler to other workers
+};
+
+}  // namespace nw
