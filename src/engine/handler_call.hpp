@@ -105,8 +105,8 @@ template <class Body>
 
 // The body of call_handler_of() for an event: calls on_event(), and can_end() if the LP has not
 // ended. Returns the number of blocks of random numbers that the handler has drawn.
-inline std::uint32_t run_on_event(const LpRecord& lp, EventRecord& event, Context& context,
-                                  bool has_end_condition) {
+[[gnu::always_inline]] inline std::uint32_t run_on_event(const LpRecord& lp, EventRecord& event,
+                                                         Context& context, bool has_end_condition) {
     lp.process->on_event(context, event.view());
     if (has_end_condition) event.lets_end = !lp.ended && lp.process->can_end();
     return detail::blocks_drawn(lp.random_counter, context.random().counter());

@@ -102,7 +102,7 @@ class ShortEvents {
         return rewritten_record_of(entry);
     }
     // As record_of(), but the record of a short event keeps all fields behind its header.
-    EventRecord& rewritten_record_of(const PendingEntry& entry) noexcept {
+    [[gnu::always_inline]] EventRecord& rewritten_record_of(const PendingEntry& entry) noexcept {
         if (entry.has_record()) [[unlikely]]
             return *entry.record();
         EventRecord& record = record_.header;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lp/history.hpp"
 
+#include <bit>
 #include <cstring>
 
+#include "util/check.hpp"
 #include "util/meter_marks.hpp"
 
 namespace nw {
@@ -17,6 +19,12 @@ void History::grow(std::uint32_t stride, PlatformHeap& heap) {
     release(stride, heap);
     entries_ = entries;
     mask_ = capacity - 1;
+}
+
+void History::validate() const {
+    NW_CHECK((entries_ == nullptr) == (capacity() == 0));
+    NW_CHECK(capacity() == 0 || std::has_single_bit(capacity()));
+    NW_CHECK(size() <= capacity());
 }
 
 }  // namespace nw

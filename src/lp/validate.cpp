@@ -2,7 +2,6 @@
 #include "lp/validate.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -127,12 +126,6 @@ void validate_event(const LpRecord& lp, const EventRecord& event, bool is_final,
 }
 
 }  // namespace
-
-void History::validate() const {
-    NW_CHECK((entries_ == nullptr) == (capacity() == 0));
-    NW_CHECK(capacity() == 0 || std::has_single_bit(capacity()));
-    NW_CHECK(size() <= capacity());
-}
 
 void validate_record(const LpRecord& lp, const LpExpectations& expected) {
     const History& history = lp.history;

@@ -251,7 +251,7 @@ class ConservativeRun final : private SavedRank {
         paused.history = std::move(rank_.history());
         paused.loop = loop_;
         for (const auto& worker : workers_)
-            worker->executor().add_sent_to(sent_by_rank(run_.result, run_.plan.ranks));
+            worker->executor().mail().add_sent_to(sent_by_rank(run_.result, run_.plan.ranks));
     }
 
     void gather_results() {
@@ -261,7 +261,7 @@ class ConservativeRun final : private SavedRank {
         for (std::uint32_t w = 0; w < workers_.size(); ++w) {
             InOrderExecutor& executor = workers_[w]->executor();
             report_lps(result, executor.groups());
-            executor.add_sent_to(sent_by_rank(result, run_.plan.ranks));
+            executor.mail().add_sent_to(sent_by_rank(result, run_.plan.ranks));
             tallies_[w].counters = executor.counters();
             tallies_[w].figures = executor.figures();
             tallies_[w].groups = &executor.groups();

@@ -7,6 +7,9 @@
 
 #include "api/make_context.hpp"
 #include "engine/checked/checked_run.hpp"
+#include "engine/checkpoint/paused_run.hpp"
+#include "engine/checkpoint/saved_group.hpp"
+#include "engine/checkpoint/saved_run.hpp"
 #include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/lp_lifetime.hpp"
@@ -48,7 +51,6 @@ InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
       world_(world),
       self_{static_cast<std::uint16_t>(world.rank), static_cast<std::uint16_t>(self)},
       intervals_(world.plan.setup.measures, world.plan.measure_times),
-      to_ranks_(world.plan.ranks),
       ahead_(world.plan.config.seed),
       short_(world.plan.until, world.plan.rules.lookahead, world.plan.rules.payload_bytes_max),
       run_batch_(choose_loop()),
@@ -72,12 +74,52 @@ RunningHandler InOrderExecutor::running_handler() const noexcept { return call_.
 
 // --- Before and after ----------------------------------------------------------------------------
 
+void InOrderExecutor::set_up() {
+    const RunPlan& plan = world_.plan;
+    const SavedRun* const from = plan.config.restart_from.get();
+    std::optional<SavedGroups> saved;
+    if (from != nullptr) saved.emplace(*from);
+    for (std::uint32_t g = 0; g < plan.partition.groups(); ++g) {
+        if (!owns(g)) continue;
+        world_.groups[g] = std::make_unique<Group>(world_.memory, g);
+        groups_.push_back(world_.groups[g].get());
+        build_lps(*groups_.back(), plan, &world_.budget, call_, guard_);
+        if (saved) read_group_of(*saved, *groups_.back());
+    }
+    // Only one executor restores this time, because the maximum over all executors is used.
+    if (from != nullptr && self_ == Partition::Owner{0, 0})
+        last_time_ = from->progress.last_committed_time;
+    if (from != nullptr || !plan.notes_constructed()) return;
+    const AddressMap map(world_.memory.os(), {stack_});
+    for (Group* group : groups_) note_constructed(*group, map);
+}
+
+void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
+    for (EventRecord* event : saved.read(group)) go_on_with(event->entry());
+    lps_not_ended_ += not_ended(group);
+    const MeasureTimes& times = world_.plan.measure_times;
+    if (times.on())
+        group.intervals_seen.assign(group.count,
+                                    times.ended_by(world_.plan.config.restart_from->progress.gvt));
+    for (std::uint32_t i = 0; i < group.count; ++i) world_.budget.note_started();
+}
+
+// Continues with a pending event from a saved run or from another engine.
+void InOrderExecutor::go_on_with(const PendingEntry& entry) {
+    dropped_beyond_end_ |= entry.time >= world_.plan.until;
+    pending_.push(entry);
+}
+
+Group& InOrderExecutor::group_of(std::uint32_t lp) const noexcept {
+    return *world_.groups[world_.plan.partition.position(lp).group];
+}
+
 void InOrderExecutor::start(const std::function<void()>& move_mail) {
     if (world_.plan.config.restart_from) return;
     start_lps(
         groups_, world_.budget, call_, [&](Group& group, LpRecord& lp) { run_on_start(group, lp); },
         [&] {
-            send_mail();
+            mail_.publish();
             move_mail();
             fetch_mail();
         });
@@ -145,7 +187,8 @@ InOrderExecutor::RunBatch InOrderExecutor::choose_loop() const noexcept {
 
 // Separate from run_batch(), so that all event loops pass the same type to LookAhead.
 inline auto InOrderExecutor::lps_ahead() const noexcept {
-    const auto place_of = [this](std::uint32_t id) -> LookAhead::Place {
+    const auto place_of = [this](std::uint32_t id) __attribute__((always_inline))
+                              ->LookAhead::Place {
         const Partition::Position position = world_.plan.partition.position(id);
         Group& group = *world_.groups[position.group];
         return {&group, &group.lps[position.index]};
@@ -233,7 +276,7 @@ template <InOrderExecutor::Extras extras>
             return is_alone_ || owns(world_.plan.partition.position(target).group);
         },
         [this](const EventHeader& header, const std::byte* payload) {
-            send_away(header, payload);
+            mail_.send(header, payload);
         });
     if (sent_ != nullptr) release_sends();
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
@@ -283,7 +326,7 @@ void InOrderExecutor::schedule(Context& context, LpId target, detail::ScheduledT
         [&](std::uint32_t g) { return owns(g) ? world_.groups[g].get() : nullptr; },
         [&](const EventHeader& header) {
             const PlatformScope platform;
-            send_away(header, payload.data());
+            mail_.send(header, payload.data());
         },
         [&] { dropped_beyond_end_ = true; });
 }
@@ -291,63 +334,6 @@ void InOrderExecutor::schedule(Context& context, LpId target, detail::ScheduledT
 void InOrderExecutor::release_sends() {
     release_sent(sent_, pending_);
     sent_ = nullptr;
-}
-
-// Not inlined, so that the event loops stay small.
-[[gnu::noinline]] void InOrderExecutor::send_away(const EventHeader& header,
-                                                  const std::byte* payload) {
-    sent_from_ = std::min(sent_from_, header.time);
-    outbox_.append(WireEvent{header, window_, WireKind::event, true, {}}, payload);
-}
-
-void InOrderExecutor::send_mail() {
-    const Partition& partition = world_.plan.partition;
-    for_each_wire_event(outbox_.data(), outbox_.size(), [&](const WireEvent& wire) {
-        const std::uint32_t rank =
-            partition.first_owner(partition.position(wire.target).group).rank;
-        if (rank != self_.rank) {
-            append_for_rank(rank, wire);
-        } else {
-            ++counters_[Counter::events_crossed];
-            world_.deliver(wire);
-        }
-    });
-    outbox_.clear();
-}
-
-void InOrderExecutor::append_for_rank(std::uint32_t rank, const WireEvent& wire) {
-    ++counters_[Counter::events_sent];
-    ToRank& to = to_ranks_[rank];
-    if (!to.mail.empty() && to.mail.size() + wire.bytes() > world_.exchange->batch_bytes())
-        close_batch(rank);
-    to.mail.append(wire, wire.payload());
-    ++to.events;
-}
-
-void InOrderExecutor::close_batch(std::uint32_t rank) {
-    MailBuffer& mail = to_ranks_[rank].mail;
-    ++to_ranks_[rank].in_window;
-    ++counters_[Counter::batches_sent];
-    counters_[Counter::bytes_sent] += mail.size();
-    world_.exchange->post(RankId{rank}, {mail.data(), mail.size()});
-    mail.clear();
-}
-
-void InOrderExecutor::flush_mail() {
-    send_mail();
-    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r)
-        if (!to_ranks_[r].mail.empty()) close_batch(r);
-}
-
-VirtualTime InOrderExecutor::cut(std::vector<std::uint32_t>& sent) {
-    for (std::uint32_t r = 0; r < sent.size(); ++r)
-        sent[r] = std::exchange(to_ranks_[r].in_window, 0);
-    ++window_;
-    return std::min(pending_.min_time(), std::exchange(sent_from_, time_infinity));
-}
-
-void InOrderExecutor::add_sent_to(std::vector<std::uint64_t>& sums) const {
-    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r) sums[r] += to_ranks_[r].events;
 }
 
 void InOrderExecutor::fetch_mail() {
@@ -387,6 +373,111 @@ void InOrderExecutor::hand_over_output(VirtualTime bound) {
 
 void InOrderExecutor::hand_over_all_output(VirtualTime bound) {
     world_.output.hand_over(self_.worker, rows_, bound);
+}
+
+// --- Saving, and changing the engine -------------------------------------------------------------
+
+// Between two events, an executor has no history, so only its present state is saved.
+
+// The LPs keep nothing that depends on the engine, so they need no change.
+void InOrderExecutor::leave_to(PausedRun& paused, VirtualTime gvt) {
+    nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
+    put_all_on_record(short_, pending_, true, [&](auto lp) -> Group& { return group_of(lp); });
+    pending_.for_each([&](const PendingEntry& entry) {
+        paused.pending[world_.plan.partition.position(entry.target).group].push_back(entry);
+    });
+    for (const Group* group : groups_) {
+        const std::uint32_t g = group->mail.group();
+        paused.groups[g] = std::move(world_.groups[g]);
+    }
+    groups_.clear();
+    PausedWorker& worker = paused.workers[self_.worker];
+    worker.tally.counters = counters_;
+    worker.tally.figures = figures_;
+    worker.intervals = intervals_;
+    worker.last_committed_time = last_time_;
+    worker.dropped_beyond_end = dropped_beyond_end_;
+}
+
+void InOrderExecutor::continue_from(PausedRun& paused) {
+    for (std::uint32_t g = 0; g < world_.plan.partition.groups(); ++g) {
+        if (!owns(g)) continue;
+        NW_CHECK(paused.groups[g] != nullptr);
+        world_.groups[g] = std::move(paused.groups[g]);
+        groups_.push_back(world_.groups[g].get());
+        for (const PendingEntry& entry : std::exchange(paused.pending[g], {})) go_on_with(entry);
+        lps_not_ended_ += not_ended(*groups_.back());
+    }
+    const PausedWorker& worker = paused.workers[self_.worker];
+    counters_ = worker.tally.counters;
+    figures_ = worker.tally.figures;
+    if (world_.plan.measure_times.on()) intervals_ = worker.intervals;
+    counted_events_ = counters_[Counter::executed_events];
+    last_time_ = worker.last_committed_time;
+    dropped_beyond_end_ |= worker.dropped_beyond_end;
+}
+
+// The key of the last event at which an LP allowed the end of the run is not saved. A restart does
+// not need it: some LP has not allowed the end yet, and will do so at a later event.
+SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
+                                const AddressMap& map, VirtualTime gvt) {
+    nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
+    put_all_on_record(short_, pending_, false, [&](auto lp) -> Group& { return group_of(lp); });
+    PendingChains pending(world_.plan.partition.groups());
+    pending_.for_each([&](const PendingEntry& entry) {
+        pending.add(world_.plan.partition.position(entry.target).group, *entry.record());
+    });
+    SavedPart part =
+        write_groups(groups_, pending, map, world_.plan.config.save.modules, file, file_number);
+    part.progress.gvt = gvt;
+    part.progress.last_committed_time = last_time_;
+    part.progress.totals = counters_;
+    part.intervals = intervals_;
+    return part;
+}
+
+// --- Invariants ----------------------------------------------------------------------------------
+
+void InOrderExecutor::check_if_due() {
+    const std::uint64_t executed = counters_[Counter::executed_events];
+    walks_.count_changes(executed - counted_events_);
+    counted_events_ = executed;
+    if (walks_.is_due()) walks_.walked(validate());
+}
+
+std::uint64_t InOrderExecutor::validate() const {
+    const PlatformScope platform;
+    NW_CHECK(sent_ == nullptr);
+    const Partition& partition = world_.plan.partition;
+    std::uint64_t things = pending_.size();
+    std::uint64_t lps_not_ended = 0;
+    for (const Group* group : groups_) {
+        const std::uint32_t g = group->mail.group();
+        NW_CHECK(owns(g));
+        for (std::uint32_t i = 0; i < group->count; ++i) {
+            const LpRecord& lp = group->lps[i];
+            NW_CHECK(partition.position(lp.id).group == g);
+            NW_CHECK(partition.position(lp.id).index == i);
+            NW_CHECK(lp.history.empty());  // this engine undoes nothing
+            lp.heap.validate();
+            things += 8 + lp.heap.used_bytes() / 1024;
+        }
+        lps_not_ended += not_ended(*group);
+        group->memory.validate();
+        world_.groups[g]->mail.validate();
+        things += 64 + group->heap.free_bytes() / 256;
+    }
+    NW_CHECK(lps_not_ended == lps_not_ended_);
+    NW_CHECK(pending_.validate());
+    pending_.for_each([&](const PendingEntry& entry) {
+        NW_CHECK(!entry.has_record() || entry.key() == entry.record()->key());
+        NW_CHECK(!entry.has_record() || entry.target == entry.record()->target);
+        NW_CHECK(entry.has_record() || entry.is_bare() == (header_of(entry).payload_bytes == 0));
+        NW_CHECK(entry.time >= last_time_);
+        NW_CHECK(entry.time < world_.plan.until || world_.plan.may_have_events_beyond_end());
+        NW_CHECK(owns(partition.position(entry.target).group));
+    });
+    return things;
 }
 
 }  // namespace nw

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "api/event_sink.hpp"
+#include "engine/inorder/in_order_mail.hpp"
 #include "engine/memory_budget.hpp"
 #include "engine/running_call.hpp"
 #include "engine/watched_thread.hpp"
 #include "event/look_ahead.hpp"
-#include "event/mail_buffer.hpp"
 #include "event/pending_set.hpp"
 #include "event/short_events.hpp"
 #include "lp/group.hpp"
@@ -42,10 +42,6 @@ class SectionWriter;
 struct PausedRun;
 struct SavedPart;
 struct WireEvent;
-
-// Windows are counted modulo 2^32. The count does not begin at 0, so that it soon wraps in every
-// run.
-inline constexpr std::uint32_t first_window = 0u - 32;
 
 // The data that the executors of a rank share. `groups` is indexed by the group's number. Each
 // executor makes its own groups.
@@ -105,20 +101,13 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     // --memory-cap.
     void apply_memory_pressure(MemoryBudget::Clock::time_point now);
 
-    // Moves mail to the bottom halves of other executors' groups, and full batches to other ranks.
-    void send_mail();
-    void flush_mail();  // also sends batches that are not full
-    void fetch_mail();  // reads the mail of this executor's groups
-    // Ends a window. Requires: flush_mail() was called. Returns the minimum time of the pending
-    // events and of the events sent in the window. `sent`: the number of batches sent in the
-    // window, by rank.
-    VirtualTime cut(std::vector<std::uint32_t>& sent);
-    // Adds the number of events sent to each other rank to `sums`, by the rank's number.
-    void add_sent_to(std::vector<std::uint64_t>& sums) const;
+    // Reads the mail of this executor's groups.
+    void fetch_mail();
+    InOrderMail& mail() noexcept { return mail_; }
     void hand_over_output(VirtualTime bound);
     void hand_over_all_output(VirtualTime bound);
 
-    // Writes the groups and their progress (in_order_executor_saving.cpp). Requires: no mail is
+    // Writes the groups and their progress. Requires: no mail is
     // under way, all output is handed over, and everything before `gvt` is executed.
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map,
                    VirtualTime gvt);
@@ -186,19 +175,10 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     bool owns(std::uint32_t group) const noexcept {
         return world_.plan.partition.first_owner(group) == self_;
     }
-    void append_for_rank(std::uint32_t rank, const WireEvent& wire);
-    void close_batch(std::uint32_t rank);
     void release_sends();
-    void send_away(const EventHeader& header, const std::byte* payload);
     [[noreturn]] void handler_failed(std::string_view what);
     RunningHandler running_handler() const noexcept override;
     void check_if_due();  // util/paranoid.hpp
-
-    struct ToRank {
-        MailBuffer mail;
-        std::uint32_t in_window = 0;  // batches in the present window
-        std::uint64_t events = 0;
-    };
 
     InOrderWorld& world_;
     Partition::Owner self_;
@@ -211,16 +191,13 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     IntervalSums intervals_;
     std::vector<Group*> groups_;
     std::vector<OutputRow> rows_;
-    MailBuffer outbox_;
-    std::vector<ToRank> to_ranks_;
+    InOrderMail mail_{world_, counters_};
     LookAhead ahead_;
     ShortEvents short_;
     const RunBatch run_batch_;
     const bool is_alone_;  // it executes all LPs of the run
     // Events until one is timed, if events are counted.
     std::uint32_t until_timed_ = events_between_timed;
-    std::uint32_t window_ = first_window;
-    VirtualTime sent_from_ = time_infinity;  // minimum time of the events sent in this window
     RunningCall call_;
     // Chain of the events that the handler has scheduled for this executor's LPs.
     EventRecord* sent_ = nullptr;

@@ -229,7 +229,7 @@ bool WindowWorker::execute(Clock::time_point now) {
     marks_.mail_phase();
     attempt([&] {
         executor_.hand_over_output(reached_);
-        executor_.send_mail();
+        executor_.mail().publish();
     });
     return true;
 }
@@ -238,8 +238,8 @@ void WindowWorker::cut(Clock::time_point now) {
     WindowRounds::Slot& slot = rank_.rounds().slot(self_);
     WindowSums& sums = slot.sums;
     sums = {};
-    executor_.flush_mail();  // even after a failure: other ranks wait for counted batches
-    sums.earliest = executor_.cut(slot.sent);
+    executor_.mail().flush();  // even after a failure: other ranks wait for counted batches
+    sums.earliest = std::min(executor_.next_time(), executor_.mail().cut(slot.sent));
     sums.last_time = executor_.last_time();
     const Counters& counters = executor_.counters();
     sums.executed = counters[Counter::executed_events];

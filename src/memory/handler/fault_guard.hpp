@@ -72,7 +72,7 @@ class FaultGuard {
     FaultGuard& operator=(const FaultGuard&) = delete;
 
     // Between arm() and disarm(), a fault on this thread jumps to env().
-    void arm() noexcept {
+    [[gnu::always_inline]] void arm() noexcept {
         handler_call.number.store(handler_call.number.load(std::memory_order_relaxed) + 1,
                                   std::memory_order_relaxed);
         handler_call.guard.store(this, std::memory_order_relaxed);

@@ -2,7 +2,10 @@
 #include "memory/heap/platform_heap.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <new>
+#include <utility>
 
 #include "memory/handler/heap_scope.hpp"
 #include "memory/region/segments.hpp"
@@ -17,6 +20,13 @@ namespace {
 [[noreturn, gnu::cold]] void throw_out_of_memory() {
     const PlatformScope platform;
     throw PlatformOutOfMemory();
+}
+
+constexpr std::uint64_t all_free = ~std::uint64_t{0};
+static_assert(page_bytes == 64 * PlatformHeap::alignment, "a page is a word of the map");
+
+std::size_t page_offset(const std::byte* address) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) % page_bytes;
 }
 
 }  // namespace
@@ -132,6 +142,205 @@ void PlatformHeap::validate() const {
         free_bytes += free[i].bytes;
     }
     NW_CHECK(live_bytes_ + free_bytes <= segment_bytes);
+}
+
+// --- Memory is short -----------------------------------------------------------------------------
+
+// Free chunks are split or joined, and whole pages without a live chunk return to the kernel.
+//
+// Every address and size is a multiple of 64, so any range can be cut into chunks. Joining chunks
+// needs their order by address, but the heap has only lists of free chunks. So release_free_pages()
+// marks all free chunks in a bit map. The map has one bit for each 64 bytes, and one word for each
+// page. Then the function makes new lists from the runs of ones.
+class PlatformHeap::FreeMap {
+  public:
+    struct Part {  // a segment
+        std::byte* base;
+        std::byte* end;
+        std::size_t first;  // word of its first page
+    };
+
+    explicit FreeMap(std::span<const Segment> segments) {
+        for (const Segment& s : segments)
+            if (s.kind == SegmentKind::platform) parts_.push_back({s.base, s.base + s.bytes, 0});
+        std::sort(parts_.begin(), parts_.end(),
+                  [](const Part& a, const Part& b) { return a.base < b.base; });
+        std::size_t pages = 0;
+        for (Part& part : parts_) {
+            part.first = pages;
+            pages += static_cast<std::size_t>(part.end - part.base) / page_bytes;
+        }
+        words_.resize(pages);
+    }
+
+    // Requires: [begin, end) lies in one segment, and both are multiples of 64.
+    void mark(const std::byte* begin, const std::byte* end) noexcept {
+        while (begin != end) {
+            const std::size_t from = page_offset(begin) / alignment;
+            const std::size_t count =
+                std::min<std::size_t>(static_cast<std::size_t>(end - begin) / alignment, 64 - from);
+            word(begin) |= all_free >> (64 - count) << from;
+            begin += count * alignment;
+        }
+    }
+    bool is_free(const Part& part) const noexcept {
+        const auto first = words_.begin() + static_cast<std::ptrdiff_t>(part.first);
+        const auto pages = (part.end - part.base) / static_cast<std::ptrdiff_t>(page_bytes);
+        return std::all_of(first, first + pages, [](std::uint64_t w) { return w == all_free; });
+    }
+
+    // Calls visit(begin, end) for each maximal run of free memory, lowest first.
+    template <class Visit>
+    void for_each_run(const Part& part, Visit visit) const {
+        std::byte* begin = nullptr;  // of the current run; null: none
+        const std::uint64_t* word = words_.data() + part.first;
+        for (std::byte* page = part.base; page != part.end; page += page_bytes, ++word) {
+            for (int bit = 0; bit < 64;) {
+                const std::uint64_t rest = *word >> bit;
+                const bool free = (rest & 1) != 0;
+                std::byte* const at = page + static_cast<std::size_t>(bit) * alignment;
+                if (free && begin == nullptr) begin = at;
+                if (!free && begin != nullptr) visit(std::exchange(begin, nullptr), at);
+                bit += std::min(64 - bit, free ? std::countr_one(rest) : std::countr_zero(rest));
+            }
+        }
+        if (begin != nullptr) visit(begin, part.end);
+    }
+    const std::vector<Part>& parts() const noexcept { return parts_; }
+
+  private:
+    std::uint64_t& word(const std::byte* address) noexcept {
+        if (address < last_->base || address >= last_->end)
+            last_ =
+                &*(std::upper_bound(parts_.begin(), parts_.end(), address,
+                                    [](const std::byte* a, const Part& p) { return a < p.base; }) -
+                   1);
+        return words_[last_->first + static_cast<std::size_t>(address - last_->base) / page_bytes];
+    }
+
+    static constexpr Part nowhere{nullptr, nullptr, 0};
+    std::vector<Part> parts_;  // ordered by address
+    std::vector<std::uint64_t> words_;
+    const Part* last_ = &nowhere;
+};
+
+std::size_t PlatformHeap::bytes_of_class(std::size_t c) noexcept {
+    if (c < small_classes) return std::max(c * alignment, alignment);
+    const std::size_t doubling = (c - small_classes) / 4, step = (c - small_classes) % 4;
+    return (small_max << doubling) / 4 * (5 + step);
+}
+
+void PlatformHeap::discard_fresh() noexcept {
+    std::byte* const fresh_page = bump_ + (page_bytes - page_offset(bump_)) % page_bytes;
+    if (fresh_page < bump_end_)
+        segments_.discard(fresh_page, static_cast<std::size_t>(bump_end_ - fresh_page));
+    segments_.discard_fresh();
+}
+
+std::size_t PlatformHeap::release_free_pages() {
+    const PlatformScope platform;
+    const std::size_t spare_before = spare_bytes_, held_before = held_bytes_;
+    discard_fresh();
+
+    FreeMap map(segments_.entries());
+    for (std::size_t c = 0; c < classes; ++c) {
+        const std::size_t bytes = bytes_of_class(c);
+        for (Chunk* chunk = free_[c]; chunk != nullptr; chunk = chunk->next) {
+            const auto* const begin = reinterpret_cast<const std::byte*>(chunk);
+            map.mark(begin, begin + bytes);
+        }
+    }
+    for (const Range& range : spare_) map.mark(range.base, range.base + range.bytes);
+
+    free_.fill(nullptr);
+    spare_.clear();
+    spare_bytes_ = 0;
+    for (const FreeMap::Part& part : map.parts()) {
+        if (map.is_free(part)) {
+            held_bytes_ -= static_cast<std::size_t>(part.end - part.base);
+            segments_.release_segment(part.base);
+        } else {
+            map.for_each_run(part,
+                             [this](std::byte* begin, std::byte* end) { give_back(begin, end); });
+        }
+    }
+    return held_before - held_bytes_ + spare_bytes_ - spare_before;
+}
+
+// Returns whole pages to the kernel and puts the rest into the free lists.
+void PlatformHeap::give_back(std::byte* begin, std::byte* end) {
+    std::byte* const pages = begin + (page_bytes - page_offset(begin)) % page_bytes;
+    std::byte* const pages_end = end - page_offset(end);
+    if (pages >= pages_end) {
+        put_back(begin, end);
+        return;
+    }
+    const auto bytes = static_cast<std::size_t>(pages_end - pages);
+    segments_.discard(pages, bytes);
+    spare_.push_back({pages, bytes});
+    spare_bytes_ += bytes;
+    put_back(begin, pages);
+    put_back(pages_end, end);
+}
+
+// Cuts [begin, end) into free chunks, each of the largest class that fits.
+void PlatformHeap::put_back(std::byte* begin, std::byte* end) noexcept {
+    while (begin != end) {
+        const std::size_t rest = std::min(static_cast<std::size_t>(end - begin), chunk_max);
+        std::size_t c = class_of(rest);
+        if (bytes_of_class(c) > rest) --c;
+        Chunk* const chunk = reinterpret_cast<Chunk*>(begin);
+        chunk->next = free_[c];
+        free_[c] = chunk;
+        begin += bytes_of_class(c);
+    }
+}
+
+// Splits a free chunk of the next larger class that has one. Returns its first part, or null if
+// there is no larger chunk.
+void* PlatformHeap::split_larger(std::size_t bytes) noexcept {
+    for (std::size_t c = class_of(bytes) + 1; c < classes; ++c) {
+        Chunk* const chunk = free_[c];
+        if (chunk == nullptr) continue;
+        free_[c] = chunk->next;
+        auto* const begin = reinterpret_cast<std::byte*>(chunk);
+        put_back(begin + bytes, begin + bytes_of_class(c));
+        return chunk;
+    }
+    return nullptr;
+}
+
+// Takes pages that were returned to the kernel, if a range of at least `bytes` is among the last
+// `looks_max` ranges. Avoids a new segment.
+bool PlatformHeap::take_spare(std::size_t bytes) {
+    constexpr std::size_t looks_max = 8;
+    for (std::size_t i = spare_.size(); i != 0 && i + looks_max > spare_.size(); --i) {
+        const Range range = spare_[i - 1];
+        if (range.bytes < bytes) continue;
+        spare_[i - 1] = spare_.back();
+        spare_.pop_back();
+        spare_bytes_ -= range.bytes;
+        keep_rest();
+        bump_ = range.base;
+        bump_end_ = range.base + range.bytes;
+        return true;
+    }
+    return false;
+}
+
+// Stores the rest of [bump_, bump_end_) in spare_ and in the lists, before another range replaces
+// it.
+void PlatformHeap::keep_rest() {
+    const PlatformScope platform;
+    std::byte* const pages = bump_ + (page_bytes - page_offset(bump_)) % page_bytes;
+    if (pages < bump_end_) {
+        const auto bytes = static_cast<std::size_t>(bump_end_ - pages);
+        spare_.push_back({pages, bytes});
+        spare_bytes_ += bytes;
+        put_back(bump_, pages);
+    } else {
+        put_back(bump_, bump_end_);
+    }
 }
 
 }  // namespace nw

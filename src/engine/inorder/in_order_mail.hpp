@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events that an InOrderExecutor sends to other workers and ranks: from send() until they are
+// in a bottom half of this rank, or in a batch for another rank.
+//
+// Thread: the executor's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <numawarp/time.hpp>
+
+#include "event/event_header.hpp"
+#include "event/mail_buffer.hpp"
+#include "util/counters.hpp"
+
+namespace nw {
+
+struct InOrderWorld;
+struct WireEvent;
+
+// Windows are counted modulo 2^32. The count does not begin at 0, so that it soon wraps in every
+// run.
+inline constexpr std::uint32_t first_window = 0u - 32;
+
+class InOrderMail {
+  public:
+    InOrderMail(InOrderWorld& world, Counters& counters);
+
+    // Keeps the event until publish(). Not inlined, so that the event loops stay small.
+    void send(const EventHeader& header, const std::byte* payload);
+    // Moves events to the bottom halves of other executors' groups, and full batches to other
+    // ranks.
+    void publish();
+    // Also sends batches that are not full.
+    void flush();
+    // Ends a window. Requires: flush() was called. Returns the minimum time of the events sent in
+    // the window. `sent`: the number of batches sent in the window, by rank.
+    VirtualTime cut(std::vector<std::uint32_t>& sent);
+    // Adds the number of events sent to each other rank to `sums`, by the rank's number.
+    void add_sent_to(std::vector<std::uint64_t>& sums) const;
+
+  private:
+    struct ToRank {
+        MailBuffer mail;
+        std::uint32_t in_window = 0;  // batches in the present window
+        std::uint64_t events = 0;
+    };
+
+    void append_for_rank(std::uint32_t rank, const WireEvent& wire);
+    void close_batch(std::uint32_t rank);
+
+    InOrderWorld& world_;
+    Counters& counters_;
+    MailBuffer outbox_;
+    std::vector<ToRank> to_ranks_;
+    std::uint32_t window_ = first_window;
+    VirtualTime sent_from_ = time_infinity;  // minimum time of the events sent in this window
+};
+
+}  // namespace nw
