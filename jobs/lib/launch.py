@@ -11,7 +11,8 @@ RANKS   numa: one rank per NUMA node; socket: one rank per socket; a number of r
 --retries N
         start a run with --checkpoint again, up to N times, when a rank or a machine has failed: from its
         last checkpoint, or from the beginning if there is none yet. Machines that do not answer are left
-        out; inside a SLURM allocation, the machines that SLURM has lost (it keeps the others with --no-kill).
+        out. Inside a SLURM allocation, these are the machines that SLURM has lost; SLURM keeps the other
+        machines if the job was submitted with --no-kill.
 --print prints the command line and does not run it.
 
 Open MPI's mpirun starts the ranks. Inside a SLURM allocation srun starts them if it supports PMIx (see
@@ -21,8 +22,8 @@ like this one. The printed line is complete: it can be copied into a script. For
 
 SIGINT, SIGTERM, SIGUSR1 and SIGHUP are forwarded to the ranks, which write their last report or checkpoint.
 
-Exit codes: that of the program (with --retries, of the last try), so 0 after a checkpoint; 2 wrong RANKS, N or
-FILE; 4 no mpirun; 130, 143 and 138 interrupted."""
+Exit code: the exit code of the program (with --retries, of its last run), which is 0 after a checkpoint;
+2 wrong RANKS, N or FILE; 4 no mpirun; 130, 143 and 138 interrupted."""
 
 import os
 import re
@@ -40,14 +41,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import retries  # noqa: E402
 from cores import list_text, this_machine  # noqa: E402
 
-LEGAL = "allowed: numa, socket, or a number of ranks from 1"
-LEGAL_RETRIES = "allowed: a number from 1 to 9999"
-LEGAL_HOSTS = "allowed: a file with a line `NAME slots=CORES` for each machine"
+ALLOWED = "allowed: numa, socket, or a number of ranks from 1"
+ALLOWED_RETRIES = "allowed: a number from 1 to 9999"
+ALLOWED_HOSTS = "allowed: a file with a line `NAME slots=CORES` for each machine"
 SAME_SIGNAL_SECONDS = 1
 # mpirun detects a lost machine only after minutes, or reports it and then waits forever for its
 # remaining ranks, which wait for the ranks of the lost machine. Therefore this program checks the
 # machines. A check starts a program on each machine and takes some tenths of a second.
-SECONDS_BETWEEN_LOOKS = 60
+SECONDS_BETWEEN_CHECKS = 60
 SECONDS_TO_END = 5
 
 
@@ -159,22 +160,22 @@ class Run:
     mpirun gets the signal and forwards it; so does srun, whose child is not a rank. mpirun and srun
     forward SIGUSR1 to all ranks and wait. A second SIGINT or SIGTERM is sent to mpirun.
 
-    told_ranks: the child is a rank, or forwards signals to the ranks."""
+    child_forwards: the child is a rank, or forwards signals to the ranks."""
 
-    def __init__(self, told_ranks):
+    def __init__(self, child_forwards):
         self.stopped = False  # a signal has requested the end of the run
-        self._told_ranks = told_ranks
+        self._child_forwards = child_forwards
         self._ended = []  # (signal, time) of each request to end the run at once
 
     def once(self, words, lost=None):
         """Runs a command line and returns its exit code. `lost` is called periodically. If it
         returns lost machines, the command line is ended, because it may never end by itself."""
-        handlers = {signal.SIGUSR1: self._hand_on, signal.SIGINT: self._pass_by,
-                    signal.SIGTERM: self._pass_by}
+        handlers = {signal.SIGUSR1: self._forward, signal.SIGINT: self._end_ranks_first,
+                    signal.SIGTERM: self._end_ranks_first}
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
             # SIGHUP would end mpirun at once. SIGUSR1, which mpirun forwards, also makes the ranks
             # write a checkpoint.
-            handlers[signal.SIGHUP] = lambda *_: self._hand_on(signal.SIGUSR1, None)
+            handlers[signal.SIGHUP] = lambda *_: self._forward(signal.SIGUSR1, None)
         with subprocess.Popen(words, preexec_fn=os.setpgrp) as self._launched:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
@@ -188,7 +189,7 @@ class Run:
     def _wait(self, lost):
         while lost is not None:
             try:
-                return self._launched.wait(SECONDS_BETWEEN_LOOKS)
+                return self._launched.wait(SECONDS_BETWEEN_CHECKS)
             except subprocess.TimeoutExpired:
                 if lost():
                     self._end()
@@ -210,18 +211,18 @@ class Run:
             except ProcessLookupError:
                 pass
 
-    def _hand_on(self, number, _):
+    def _forward(self, number, _):
         self.stopped = True
         self._launched.send_signal(number)  # no effect if the process has ended
 
-    def _pass_by(self, number, _):
+    def _end_ranks_first(self, number, _):
         self.stopped = True
-        wish = number, time.monotonic()
+        request = number, time.monotonic()
         # `timeout` and batch systems send a signal to this process and again to its process group.
-        if self._ended and wish[1] - self._ended[0][1] < SAME_SIGNAL_SECONDS:
+        if self._ended and request[1] - self._ended[0][1] < SAME_SIGNAL_SECONDS:
             return
-        ranks = [] if self._ended or self._told_ranks else children_of(self._launched.pid)
-        self._ended.append(wish)
+        ranks = [] if self._ended or self._child_forwards else children_of(self._launched.pid)
+        self._ended.append(request)
         for process in ranks:
             os.kill(process, number)
         if not ranks:
@@ -261,7 +262,7 @@ def read_command_line(words):
         elif option == "--retries" and words:
             value = words.pop(0)
             if not re.fullmatch("[1-9][0-9]{0,3}", value):
-                raise Refused(f"--retries: '{value}'; {LEGAL_RETRIES}")
+                raise Refused(f"--retries: '{value}'; {ALLOWED_RETRIES}")
             wanted.retries = int(value)
         else:
             return None
@@ -269,7 +270,7 @@ def read_command_line(words):
         return None
     wanted.ranks, *wanted.program = words
     if not re.fullmatch("alone|numa|socket|[1-9][0-9]{0,5}", wanted.ranks):
-        raise Refused(f"--ranks: '{wanted.ranks}'; {LEGAL}")
+        raise Refused(f"--ranks: '{wanted.ranks}'; {ALLOWED}")
     if wanted.hostfile and wanted.ranks == "alone":
         raise Refused("--hostfile: not allowed without MPI; allowed: with numa, socket, or a number of ranks")
     if wanted.retries and not retries.value_of("--checkpoint", wanted.program):
@@ -289,7 +290,7 @@ class Start:
             try:
                 self.hosts = retries.read_hosts(wanted.hostfile)
             except retries.BadHosts as reason:
-                raise Refused(f"--hostfile: {wanted.hostfile}: {reason}; {LEGAL_HOSTS}") from reason
+                raise Refused(f"--hostfile: {wanted.hostfile}: {reason}; {ALLOWED_HOSTS}") from reason
             self.launcher = replace(self.launcher, srun=False, hosts=len(self.hosts),
                                     hostfile=wanted.hostfile)
         elif self.launcher.srun and wanted.retries:
@@ -332,7 +333,7 @@ class Start:
 
 def run_with_retries(start, tries):
     """Runs the program up to `tries` + 1 times and returns the exit code of the last try."""
-    run = Run(told_ranks=start.launcher.srun or start.ranks == "alone")
+    run = Run(child_forwards=start.launcher.srun or start.ranks == "alone")
     first_program = start.program
     checkpoints = retries.value_of("--checkpoint", first_program)
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
@@ -352,7 +353,7 @@ def run_with_retries(start, tries):
                 start.leave_out(lost, folder)
             at = retries.saved_at(checkpoints)
             start.program = (first_program if at is None
-                             else retries.going_on(first_program, checkpoints))
+                             else retries.continued(first_program, checkpoints))
             print(f"numawarp: --retries: {cause}; try {number + 1} of {tries} "
                   + ("starts from the beginning, because there is no checkpoint yet" if at is None
                      else f"continues from virtual time {at:g}")

@@ -97,7 +97,7 @@ def saved_at(folder):
         return None
 
 
-def going_on(program, folder):
+def continued(program, folder):
     """`program` with its option --restart replaced by `--restart folder`."""
     words, skip = [], False
     for word in program:

@@ -55,7 +55,7 @@ struct Queues final : nw::Model {
     void options(nw::Options& options) override {
         options.add("stations", p.stations, "stations, one LP each", nw::from(1));
         options.add("jobs", p.jobs, "jobs in the closed network");
-        options.add("arrival-rate", p.arrival_rate, "jobs from outside a station; 0: closed",
+        options.add("arrival-rate", p.arrival_rate, "rate of outside jobs per station; 0: closed",
                     nw::from(0));
         options.add("service-mean", p.service_mean, "mean time of a service", nw::above(0));
     }

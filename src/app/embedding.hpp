@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of the engine that a layer for models of another simulator (src/compat) uses
-// besides the public headers. Programs of users do not see this header.
+// besides the public headers. This header is not installed for users.
 #pragma once
 
 #include <cstddef>
@@ -31,16 +31,17 @@ class LibcMemory {
     LpHeap* outer_;
 };
 
-// The payload of an event, for its handler on_event() to change. on_reverse() and on_commit() of
-// the same execution receive the changed bytes, and the digest contains them. So an equal state and
-// an equal event must give equal bytes. After a rollback, the handler receives the bytes as the
-// last execution left them: it must write every byte that it changes before it reads the byte.
+// The payload of an event. Only the on_event() that executes the event may change it. on_reverse()
+// and on_commit() of the same execution receive the changed bytes, and the digest contains them. So
+// an equal state and an equal event must give equal bytes. After a rollback, the handler receives
+// the bytes as the last execution left them: it must write every byte that it changes before it
+// reads the byte.
 std::span<std::byte> writable_payload(const Event& event) noexcept;
 
 inline constexpr std::size_t page_bytes = 4096;
 
-// Returns a range of addresses without access: each access is a crash of the handler. Throws
-// std::bad_alloc.
+// Returns a range of addresses without access: if a handler accesses it, the handler crashes.
+// Throws std::bad_alloc.
 std::byte* reserve_pages(std::size_t bytes);
 // Makes whole pages of a reserved range readable and writable. Throws std::bad_alloc.
 void open_pages(std::byte* base, std::size_t bytes);
@@ -48,8 +49,8 @@ void open_pages(std::byte* base, std::size_t bytes);
 void release_pages(std::byte* base, std::size_t bytes) noexcept;
 
 // Registers a function that is called after a crash at `address`. The function writes the message
-// for the user into `line` and returns true, or returns false: then the message is the general one.
-// At most two functions. Thread: any, before the first handler.
+// for the user into `line` and returns true. If it returns false, the user gets the general message
+// about a crash. At most two functions. Thread: any, before the first handler.
 void describe_addresses_by(bool (*describe)(const void* address, char* line,
                                             std::size_t bytes) noexcept);
 

@@ -13,34 +13,35 @@
 namespace nw {
 namespace {
 
-// Shares of the cap. Between share_full and the promised 5 % there must be room for the memory that
-// one turn of each worker takes. Above share_careful, workers that execute ahead get no fresh
-// memory.
+// Shares of the cap. The resident memory must not be above 1.05 times the cap. Between share_full
+// and 1.05 there must be room for the memory that one turn of each worker takes. Above
+// share_careful, workers that execute ahead get no fresh memory.
 constexpr double share_ample_again = 0.75;
 constexpr double share_tight = 0.85;
 constexpr double share_careful = 0.97;
 constexpr double share_full = 1.03;
 constexpr double share_end = 1.045;
 
-// Near the cap, the workers together may always take this share of the cap for executing ahead,
-// because this memory is free again at the next commit. Executing only at GVT would make almost no
+// Near the cap, all workers together may always take at least this share of the cap for executing
+// ahead, because a commit soon frees this memory. Executing only at GVT would make almost no
 // progress.
-constexpr double share_of_a_worker = 1.0 / 2048;
+constexpr double share_always_ahead = 1.0 / 2048;
 
 // The highest rate at which a thread can touch fresh memory: a page fault of 4 KiB per microsecond.
 constexpr double touched_bytes_per_ns = 4;
-constexpr double look_interval_min_ns = 50e3;
-constexpr double look_interval_max_ns = 5e6;
+constexpr double measure_interval_min_ns = 50e3;
+constexpr double measure_interval_max_ns = 5e6;
 
-constexpr std::uint64_t lps_between_looks = 16;
+constexpr std::uint64_t lps_between_measurements = 16;
 
-// A model is refused before it has filled the memory if this number of LPs shows that all LPs would
-// take this multiple of the cap. The first LPs may be larger than the others.
+// A model is refused early if an estimate from this number of LPs is that all LPs take more than
+// this multiple of the cap. The multiple is above 1 because the first LPs may be larger than the
+// others.
 constexpr std::uint64_t lps_of_estimate = 1 << 16;
 constexpr double infeasible_times = 4;
 
-// The run is infeasible after this time and number of rounds in which it executes only at GVT and
-// all free pages are returned.
+// The run is infeasible if, for this time and this number of rounds, it has executed events only at
+// GVT and has returned all free pages.
 constexpr std::uint32_t infeasible_rounds = 256;
 constexpr std::chrono::milliseconds infeasible_time{300};
 
@@ -76,14 +77,14 @@ void MemoryBudget::look(Clock::time_point now) noexcept {
     const Clock::rep ticks = now.time_since_epoch().count();
     Clock::rep due = next_look_.load(std::memory_order_relaxed);
     // Only the thread that wins the exchange measures. The provisional time is replaced below.
-    const auto longest = static_cast<Clock::rep>(look_interval_max_ns);
+    const auto longest = static_cast<Clock::rep>(measure_interval_max_ns);
     if (ticks < due ||
         !next_look_.compare_exchange_strong(due, ticks + longest, std::memory_order_relaxed))
         return;
     measure();
     const double left = static_cast<double>(cap_) - static_cast<double>(used_bytes());
     const double interval = std::clamp(left / 2 / (touched_bytes_per_ns * plan_.workers),
-                                       look_interval_min_ns, look_interval_max_ns);
+                                       measure_interval_min_ns, measure_interval_max_ns);
     next_look_.store(ticks + static_cast<Clock::rep>(interval), std::memory_order_relaxed);
 }
 
@@ -108,7 +109,7 @@ std::uint64_t MemoryBudget::bytes_ahead(std::uint64_t taken,
     // the part of them that is counted.
     const double trust =
         std::min(1.0, (share_full * cap - used) / ((share_full - share_careful) * cap));
-    const double least = share_of_a_worker * cap / plan_.workers;
+    const double least = share_always_ahead * cap / plan_.workers;
     const double all = room + trust * static_cast<double>(free_bytes) + static_cast<double>(taken);
     return static_cast<std::uint64_t>(std::max(least, all / 2));
 }
@@ -126,8 +127,8 @@ void MemoryBudget::note(Stage& stage) {
     // Reading the clock takes as long as building a small LP. Large allocations are noticed as new
     // segments.
     const std::uint64_t segments = memory_.segment_bytes();
-    if (done % lps_between_looks != 0 && segments == segments_.load(std::memory_order_relaxed))
-        [[likely]]
+    if (done % lps_between_measurements != 0 &&
+        segments == segments_.load(std::memory_order_relaxed)) [[likely]]
         return;
     segments_.store(segments, std::memory_order_relaxed);
     level(Clock::now());

@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint32_t undo_bytes_max = 128;
 
 // Maximum interval between saved states. With a longer interval, a rollback after a calm phase
-// coasts forward over too many events, and the history must be kept too far back. The interval is
+// coasts forward over too many events, and the history contains too many events. The interval is
 // longer only if saving a state takes as long as many events, as with large states. Then it grows
 // until saving takes at most a quarter of the time of the events. In this case, coasting over half
 // of an interval takes twice as long as restoring the state, and the history takes less than twice
@@ -35,11 +35,11 @@ constexpr std::uint32_t interval_max = 32;
 constexpr std::uint32_t interval_max_large = 1024;
 constexpr float event_time_per_save = 4;
 
-// With an interval of 1, the past of an LP is dropped when it is committed, while it is in the
-// cache. With a longer interval, each LP keeps at least one event and one saved state until its
-// next event. If there are many LPs, they leave the cache, and loading them again takes longer than
-// saving a small state. Measured with PCS (14,400 LPs) and PHOLD (1,024 and 65,536 LPs):
-// docs/decisions/0038.
+// With an interval of 1, the events and saved states of an LP are freed when they are committed,
+// while they are in the cache. With a longer interval, each LP keeps at least one event and one
+// saved state until its next event. If there are many LPs, these data are no longer in the cache at
+// the next event, and loading them again takes longer than saving a small state. Measured with PCS
+// (14,400 LPs) and PHOLD (1,024 and 65,536 LPs): docs/decisions/0038.
 constexpr std::uint32_t small_state_bytes = 256;  // of the saved state, with its headers
 
 constexpr float smoothing = 0.2f;
@@ -239,12 +239,11 @@ void StateKeeper::adapt(LpRecord& lp) noexcept {
     constexpr std::uint32_t enough_events = 32;
     const std::uint32_t events = lp.committed - kept.adapted_at;
     if (events < enough_events || kept.save_ns == 0 || kept.event_ns == 0) return;
-    // If there was no rollback, computes as if the next one came now, and at least doubles the
-    // interval.
+    // If there was no rollback, the interval is computed for one rollback, and at least doubled.
     double best = std::ceil(
         std::sqrt(2.0 * events / std::max(kept.rollbacks, 1U) * kept.save_ns / kept.event_ns));
     if (kept.rollbacks == 0) {
-        if (events < kept.interval) return;  // too few for this conclusion
+        if (events < kept.interval) return;  // too few to conclude that rollbacks are rare
         best = std::max(best, 2.0 * kept.interval);
     }
     const bool is_past_cold = lps_saved_ > lps_in_cache;

@@ -47,7 +47,7 @@ void publish_block(Scene& scene) {
 
 void free_block_of_another(Scene& scene) {
     char* const block = block_of_lp[nw::index(scene.context().self()) == 0 ? 7 : 0];
-    if (block == nullptr) throw 3;  // the other LP has not counted yet: fail in another way
+    if (block == nullptr) throw 3;  // the other LP has not published its block yet
     std::free(hidden(block));
 }
 
@@ -130,8 +130,8 @@ void copy_shared_pointer(Scene& scene) {
     hidden(mine->size());
 }
 
-// Variables of the program, and not memory of setup(). They are documented as not protected, but
-// nothing may break.
+// These functions change variables of the program, which are not memory of setup(). The documents
+// state that numawarp does not protect such variables; but the engine itself must not fail.
 void change_static(Scene&) {
     static volatile long times = 0;
     times = times + 1;
@@ -176,7 +176,7 @@ constexpr Kind table[] = {
     {"overflow-little", "writes 16 bytes past the end of a block", nullptr, overflow_little,
      keeps_heap},
     {"overflow-much", "writes a TiB past the end of a block", "SIGSEGV", overflow_much, keeps_heap},
-    {"read-beyond", "reads past the end of a block without end", "SIGSEGV", read_beyond},
+    {"read-beyond", "reads past the end of a block and never stops", "SIGSEGV", read_beyond},
     {"use-after-free", "uses a string that it has deleted", "", use_after_free, keeps_heap},
     {"write-setup-data", "writes to memory that setup() allocated", "", write_setup_data},
     {"write-setup-map", "adds to a map that setup() allocated", "", write_setup_map},

@@ -24,7 +24,7 @@ with ranks.hosts as hosts:
     program, *options = MODEL
     # Here the machines are checked every second instead of every minute, with a short time limit.
     starter = ("import sys; sys.path.insert(0, sys.argv.pop(1)); import launch, retries; "
-               "launch.SECONDS_BETWEEN_LOOKS = 1; retries.SECONDS_TO_ANSWER = 8; sys.exit(launch.main(sys.argv[1:]))")
+               "launch.SECONDS_BETWEEN_CHECKS = 1; retries.SECONDS_TO_ANSWER = 8; sys.exit(launch.main(sys.argv[1:]))")
     command = [sys.executable, "-c", starter, CHECKOUT / "jobs/lib", "--retries", 2, "--hostfile", hostfile, 3,
                ranks.bin / program, *options, *SHARED_CORES, "--quiet", "--stats", stats,
                "--checkpoint", checkpoint, "--checkpoint-period", 0.2]

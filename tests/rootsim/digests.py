@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Models in ROOT-Sim's style: one digest, and equal output of each LP at the end, on every engine,
-with rollbacks."""
+"""Models in ROOT-Sim's style have the same digest, and print the same lines at the end of each LP, on
+every engine and with rollbacks."""
 
 import json
 
@@ -40,12 +40,12 @@ for model, options in MODELS.items():
     programs.expect(forced > 0, f"{model}: {forced} were rolled back immediately")
     done = programs.run(model, *options, "--check-model=2000")
     programs.expect(done.returncode == 0 and "BROKEN" not in done.stdout,
-                    f"{model}: --check-model is silent: {done.stdout.splitlines()[-1:]}{done.stderr}")
+                    f"{model}: --check-model finds no broken rule: {done.stdout.splitlines()[-1:]}{done.stderr}")
 
 # The two programs that measure the overhead of the ROOT-Sim interface contain the same model.
 twin = run_of("rootsim_twin", "--lps", 64, "--events-per-lp", 2, "--until", 50)[0]["digest"]
 for options in (["--engine", "sequential"], ["--workers", 2]):
     digest = run_of("rootsim_phold", 64, 2, 0.1, 50, "--", *options)[0]["digest"]
-    programs.expect(digest == twin, f"rootsim_phold {' '.join(map(str, options))}: {digest}, its twin {twin}")
+    programs.expect(digest == twin, f"rootsim_phold {' '.join(map(str, options))}: {digest}, rootsim_twin: {twin}")
 
 programs.leave()

@@ -107,9 +107,9 @@ class SteppedStacks {
     SteppedStacks(const SteppedStacks&) = delete;
     SteppedStacks& operator=(const SteppedStacks&) = delete;
 
-    // Runs one step of that stack: begins the work, unless earlier work of this stack is delayed,
-    // and returns when the work is done or delayed. Delayed work skips a number of steps. Rethrows
-    // an exception of the work.
+    // Runs one step of stack i. If no work of this stack is delayed, begins `work`. Otherwise
+    // continues the delayed work, after a number of steps that do nothing. Returns when the work is
+    // done or delayed. Rethrows an exception of the work.
     void step(std::size_t i, const std::function<void()>& work) {
         Stack& stack = stacks_[i];
         if (stack.steps_delayed > 0) {
@@ -189,7 +189,8 @@ class SteppedStacks {
     double share_;
     Dice dice_;
     bool is_delaying_ = true;
-    // Delays without end let rollbacks cause more rollbacks than a test has time for.
+    // The number of delays is limited, because rollbacks cause more rollbacks as long as work is
+    // delayed, and a test would take too long.
     std::size_t delays_left_ = 20'000;
     Stack* running_ = nullptr;
     ucontext_t caller_{};

@@ -22,7 +22,8 @@ inline std::optional<std::uint64_t> number_from(const char* variable) {
 // The seed of the only case to run, if one is requested.
 inline std::optional<std::uint64_t> seed_to_replay() { return number_from("NUMAWARP_TEST_SEED"); }
 
-// A few new seeds in each run, or seeds from NUMAWARP_FIRST_SEED on; or only the seed to replay.
+// Returns `count` new random seeds; if NUMAWARP_FIRST_SEED is set, the seeds from this number on;
+// if a seed is to be replayed, only this seed.
 inline std::vector<std::uint64_t> test_seeds(std::size_t count) {
     if (const auto seed = seed_to_replay()) return {*seed};
     const auto first = number_from("NUMAWARP_FIRST_SEED");
@@ -32,8 +33,8 @@ inline std::vector<std::uint64_t> test_seeds(std::size_t count) {
     return seeds;
 }
 
-// Calls compare(seed) for `cases` seeds from the first seed on and returns true, or only for the
-// seed to replay and returns false.
+// If a seed is to be replayed, calls compare() for this seed only, and returns false. Otherwise
+// calls compare() for `cases` seeds from `first_seed` on, and returns true.
 template <class Compare>
 bool compare_all(std::uint64_t first_seed, std::size_t cases, Compare compare) {
     if (const auto seed = seed_to_replay()) {
@@ -53,8 +54,8 @@ inline std::uint64_t nightly_seed() {
 }
 
 // The number of cases of a nightly test.
-inline std::size_t nightly_cases(std::size_t unless_told) {
-    return number_from("NUMAWARP_TEST_CASES").value_or(unless_told);
+inline std::size_t nightly_cases(std::size_t standard) {
+    return number_from("NUMAWARP_TEST_CASES").value_or(standard);
 }
 
 class Dice {

@@ -18,8 +18,8 @@ class Refusals(Programs):
 
     def start(self, program, *arguments, environment=None, setup=None, stdin=subprocess.DEVNULL,
               stdout=subprocess.PIPE):
-        """The finished process, with its output as text: bytes that are not valid UTF-8 are kept as
-        Python keeps them in file names. None if the process does not end."""
+        """The finished process, with its output as text. Bytes that are not valid UTF-8 become
+        surrogate escapes, as in file names. None if the process does not end."""
         path = self.bin / program if isinstance(program, str) else program
         try:
             return subprocess.run([path, *map(_bytes, arguments)], stdin=stdin, stdout=stdout,
@@ -30,8 +30,8 @@ class Refusals(Programs):
             return None
 
     def refused(self, code, fragments, program, *arguments, **how):
-        """Checks that the case ends as required. `chatty=N` in `how`: the C library prints up to N
-        lines before numawarp's line, as abort() and std::terminate() cause it to do."""
+        """Checks that the case ends as required. `chatty=N` in `how`: up to N lines may precede
+        numawarp's line, because the C library prints a line in abort() and std::terminate()."""
         self.cases += 1
         chatty = how.pop("chatty", 0)
         name = f"{how.get('environment') or ''} {program} {' '.join(map(_shown, arguments))}".strip()

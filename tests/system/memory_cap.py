@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """--memory-cap: a run whose sequential footprint fits ends with the same digest, with at most 5 %
 more than the cap resident; a run that does not fit ends with exit code 4 and reports the memory
-that it would take. Tested with a PHOLD of a million events, for which Time Warp without a cap takes
-up to twice as much, and with traffic, where the memory of a cell grows and shrinks.
+that it would take. The models are PHOLD with a million events, for which Time Warp without a cap
+takes up to twice the memory of the sequential engine, and traffic, where the memory of a cell grows
+and shrinks.
 
-Without a cap: Time Warp takes at most three times the sequential engine's memory, and no more when
-the run is ten times as long (fossil collection keeps up). The second comparison uses a window of
-fixed width, because the automatic window widens while one worker waits for its processor. The
-number of uncommitted events bounds this widening (docs/gvt.md), also on a machine that is busy with
-other programs, as this test makes it for a while."""
+Without a cap, Time Warp takes at most three times the sequential engine's memory. A run that is ten
+times as long takes no more (fossil collection frees enough). The comparison of these two runs uses
+a window of fixed width, because the automatic window widens while one worker waits for its
+processor. The number of uncommitted events limits this widening (docs/gvt.md), also on a busy
+machine: for one run, this test starts other programs that use all processors."""
 
 import contextlib
 import os
@@ -38,7 +39,7 @@ def refuses(model, options, engine, cap, needed):
     figure = re.search(r"takes about (\d+) MiB", done.stderr)
     close = figure is not None and abs(int(figure[1]) * MiB / needed - 1) < 0.25
     programs.expect(done.returncode == 4 and close and done.stderr.count("\n") == 1,
-                    f"{model[0]} {' '.join(map(str, engine))}: exit code {done.returncode} of 4, "
+                    f"{model[0]} {' '.join(map(str, engine))}: exit code {done.returncode}, expected 4; "
                     f"{done.stderr.strip()}")
 
 
@@ -67,8 +68,8 @@ free, short, long = (programs.statistics_of("phold", *options[:-1], until, "--wi
 programs.expect(free <= 3 * needed, f"without a cap {free / MiB:.0f} MiB, sequentially {needed / MiB:.0f} MiB")
 programs.expect(long <= 1.5 * short,
                 f"within a window of 0.1 {short / MiB:.0f} MiB, in a run ten times as long {long / MiB:.0f} MiB")
-# Two events for each LP; at most as many again until the worker notices the bound; and half of one
-# as a reserve for other tests.
+# The limit is 2 events per LP. A worker may execute 2 more events per LP until it reads the limit.
+# 1 event per LP is a reserve, because other tests may run at the same time.
 held_most = 2.5 * 2 * 65536
 with other_programs(len(os.sched_getaffinity(0)) + 1):
     run = programs.statistics_of("phold", *options[:-1], 8, "--lookahead", 0, "--workers", 2)
@@ -89,7 +90,8 @@ for engine in (["--rollback", "copy", "--workers", 2],
 programs.expect(stops > 0, f"    and memory stopped workers {stops} times")
 keeps_promise(phold, options, ["--engine", "sequential"], int(1.02 * needed), digest)
 keeps_promise(phold, options, ["--engine", "conservative", "--workers", 2], int(1.2 * needed), digest)
-# For checkpoints a run keeps the memory that constructors allocated; saving itself takes no memory.
+# A run with checkpoints takes more memory, because it keeps the pointers that constructors stored.
+# Writing a checkpoint takes no memory.
 for name, engine in (("sequential", ["--engine", "sequential"]), ("timewarp",
                                                                   ["--engine", "timewarp", "--workers", 2])):
     run = keeps_promise(phold, options, [*engine, "--checkpoint", programs.work / f"saved-{name}",
@@ -107,6 +109,6 @@ for workers in (2, 4):
     keeps_promise(traffic, options, ["--engine", "timewarp", "--workers", workers], needed + workers * 3 * MiB, digest)
 done = programs.run(*traffic, *options, "--memory-cap", needed // 2)
 programs.expect(done.returncode == 4 and "--memory-cap" in done.stderr,
-                f"traffic: exit code {done.returncode} of 4, {done.stderr.strip()}")
+                f"traffic: exit code {done.returncode}, expected 4; {done.stderr.strip()}")
 
 programs.leave()

@@ -23,8 +23,9 @@ LINE = re.compile(r"at ([\d.e+]+)/([\d.e+]+) \(([\d.]+) %\) \| .* events/s \| ef
 
 
 class Terminal:
-    """A run on a terminal with `columns` columns: the drawn lines with their times, and the final
-    screen. Interrupted after a number of seconds, or of lines after the set-up."""
+    """Runs a program on a terminal with `columns` columns, and records the drawn lines with their times
+    and the final screen. Interrupts the program after `interrupt_after` seconds, or after
+    `interrupt_after_lines` lines after the set-up."""
 
     def __init__(self, program, *arguments, columns=80, kind="xterm", interrupt_after=None,
                  interrupt_after_lines=None):
@@ -82,8 +83,7 @@ class Terminal:
                        for line in self.screen)
 
 
-# --- content of the line
-# -----------------------------------------------------------------------------
+# --- Content of the line ------------------------------------------------------------------------
 
 short = programs.statistics_of("phold", "--until", 200, "--workers", 1)
 until = 5 * short["gvt"] / short["wall_seconds"]
@@ -98,8 +98,7 @@ programs.expect(shares == sorted(shares) and len(shares) > 3 and any("| ETA " in
 programs.expect(run.status == 0 and run.is_clean() and any("digest" in line for line in run.screen),
                 "no part of the line is left in the report")
 
-# --- terminals
-# -------------------------------------------------------------------------------------
+# --- Terminals ----------------------------------------------------------------------------------
 
 endless = ["phold", "--until", 1e12, "--workers", 2]
 run = Terminal(*endless, columns=30, interrupt_after_lines=5)
@@ -117,10 +116,9 @@ run = Terminal("no_end", "--goal", 10 ** 12, "--workers", 2, interrupt_after_lin
 lines = run.lines()
 programs.expect(len(lines) > 5 and all(re.fullmatch(
     r"at [\d.e+]+( \| [\d. kMG]+ events/s( \| efficiency \d+ %)?)?", line) for line in lines),
-    f"without an end, the lines contain no end: {lines}")
+    f"if the run has no end time, the lines contain none: {lines}")
 
-# --- logs
-# ------------------------------------------------------------------------------------------
+# --- Logs ---------------------------------------------------------------------------------------
 
 alone = [programs.bin / "phold", "--until", "1e12", "--workers", "1"]
 commands = {"asked for": [*alone, "--progress", "on"], "not asked for": alone}

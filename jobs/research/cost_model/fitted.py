@@ -8,7 +8,7 @@ import memory
 import model
 
 REMOTE = 0.1
-NEIGHBOURS = 6
+NEIGHBORS = 6
 RANKS = (2, 8, 64, 256, 1024)
 
 
@@ -83,14 +83,14 @@ def table(measured, fitted):
               "| not fitted | measured | model |", "| --- | --- | --- |"]
     lines += [f"| {what} | {found:.1f} | {said:.1f} |" for what, found, said in
               checks(measured, fitted)]
-    lines += ["", f"With {100 * REMOTE:.0f} % of the events sent to other ranks, to {NEIGHBOURS} "
+    lines += ["", f"With {100 * REMOTE:.0f} % of the events sent to other ranks, to {NEIGHBORS} "
               "neighbors / to all other ranks:", "",
               "| ranks | network | reduction, µs | GVT rounds per second | events per batch | share of "
               "the speed |", "| --- | --- | --- | --- | --- | --- |"]
     for ranks in RANKS:
         for net in fitted.networks:
             near, far = (model.exchange(peers, REMOTE, net, engine)
-                         for peers in (min(NEIGHBOURS, ranks - 1), ranks - 1))
+                         for peers in (min(NEIGHBORS, ranks - 1), ranks - 1))
             lines.append(f"| {ranks:,} | {net.name} | {model.reduce_time(ranks, net, engine):.0f} | "
                          f"{1e6 / model.round_time(ranks, net, engine):.0f} | "
                          f"{near.events_a_batch:.1f} / {far.events_a_batch:.1f} | "

@@ -109,7 +109,7 @@ def parts(numbers, scale, form):
 def page(shares, runs, machine):
     lines = ["# Where accesses to memory go", "",
              f"Counted by [the meter](../how-to/meter.md) in an emulated machine with 8 cores on 4 nodes (n4) or 8 "
-             f"(n8), with a model of the caches of an Opteron 6128: {one_line(machine, datetime.date.today())}. "
+             f"(n8), with a model of the caches of an Opteron 6128. Host: {one_line(machine, datetime.date.today())}. "
              "One run of each; made by `jobs/research/meter/shares.py`.", "",
              "## Placement", "",
              "Accesses to lines that no cache of the node has, in the event loop, on 8 workers, without rebinding. "

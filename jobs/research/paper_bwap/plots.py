@@ -8,7 +8,7 @@ from research.series.figures import save
 
 from model import PLACEMENTS
 
-COLOURS = dict(zip(PLACEMENTS, ("#999999", "#e69f00", "#56b4e9", "#009e73", "#d55e00", "#000000"), strict=True))
+COLORS = dict(zip(PLACEMENTS, ("#999999", "#e69f00", "#56b4e9", "#009e73", "#d55e00", "#000000"), strict=True))
 
 
 def draw(file, result):
@@ -20,12 +20,12 @@ def draw(file, result):
         for placement in PLACEMENTS:
             speeds = [row["mb_s"][placement] for row in machine["rows"]]
             axes.plot(counts, [speed["median"] / 1000 for speed in speeds], marker=".",
-                      linestyle=":" if placement == "local" else "-", color=COLOURS[placement],
+                      linestyle=":" if placement == "local" else "-", color=COLORS[placement],
                       label=placement)
             if placement in ("BWAP", "uniform workers"):
                 axes.fill_between(counts, [speed["least"] / 1000 for speed in speeds],
                                   [speed["most"] / 1000 for speed in speeds],
-                                  color=COLOURS[placement], alpha=0.15, linewidth=0)
+                                  color=COLORS[placement], alpha=0.15, linewidth=0)
         axes.set(title=name, xlabel="worker nodes", xticks=counts)
     panels[0][0].set_ylim(bottom=0)
     panels[0][0].set_ylabel("GB/s per worker, by the model")
@@ -43,7 +43,7 @@ def draw(file, result):
 
 BOUNDS = {"wait_ns": "each access waits, ns", "pair_ns": "busiest pair, ns per access",
           "memory_ns": "busiest memory, ns per access"}
-METERED_COLOURS = {**COLOURS, "first touch (local)": COLOURS["local"]}
+METERED_COLORS = {**COLORS, "first touch (local)": COLORS["local"]}
 
 
 def plot_all(folder, summary):
@@ -57,7 +57,7 @@ def plot_all(folder, summary):
                 found = [of_nodes[bound][placement] for of_nodes in machine["worker_nodes"]]
                 axes.plot(counts, [one["ns"] if one else float("nan") for one in found], marker=".",
                           linestyle=":" if placement == "first touch (local)" else "-",
-                          color=METERED_COLOURS[placement], label=placement)
+                          color=METERED_COLORS[placement], label=placement)
             axes.set(title=name, xticks=counts)
             axes.set_ylim(bottom=0)
         row[0].set_ylabel(label)

@@ -17,12 +17,12 @@ from research.series.summary import ratio, spread, warnings_about_runs
 
 COLUMNS = ["daemons", "period_s", "rebind_s", "groups_moved", "pages_moved", *series.COLUMNS]
 CACHES = "opteron6128"  # the caches of the paper's machine
-# Virtual seconds: 147,000 events unbalanced, 5,754 to 15,228 balanced. 49,001 events of unbalanced
-# traffic took 3 s on n8 on an idle host with two cores, and 50 s on a busy one. So the load shifts
-# twice or more in a run.
+# Virtual seconds. A run has 147,000 events with the unbalanced load, and 5,754 to 15,228 events
+# with the balanced load. On n8 on a host with two cores, 49,001 events of the unbalanced load took
+# 3 s if the host was idle, and 50 s if it was busy. So the load shifts at least twice in a run.
 UNTIL = {"balanced": 3600, "unbalanced": 1800}
 REBIND, SHARE_MOVED = 3, 0.5
-PERIODS = [period / 4 for period in PAPER_PERIODS]  # runs are shorter by this factor, too
+PERIODS = [period / 4 for period in PAPER_PERIODS]  # the runs are shorter by a factor of 4, too
 PERIODS_BETWEEN = 8  # periods of the meter from one shift to the next
 QUICK = {"until": {"balanced": 600, "unbalanced": 200}, "rebind": 0.25, "periods": (0.1,)}
 

@@ -25,9 +25,9 @@ constexpr std::size_t line_bytes = 64;
 constexpr std::size_t chain_bytes_max = std::size_t{64} << 20;  // beyond the caches of one core
 constexpr std::size_t pages_per_move = 4096;
 constexpr double placed_enough = 0.99;
-constexpr std::size_t bytes_between_looks = std::size_t{1} << 20;  // per check of `over`
+constexpr std::size_t bytes_between_checks = std::size_t{1} << 20;  // checks of `over`
 
-// Memory on one node. The beginning of it is also a chain of lines.
+// Memory on one node. The cache lines at its beginning also form a chain.
 class Buffer {
   public:
     Buffer(Os& os, NodeId node, std::size_t bytes, bool is_only_node) : os_(os), bytes_(bytes) {
@@ -152,7 +152,7 @@ class Bench {
         for (const Cpu& cpu : cpus_)
             if (cpu.node == result_.nodes[c]) readers.push_back({cpu.number, nullptr, 0, number});
         const Buffer& buffer = *buffers_[m];
-        // A buffer of few lines is shared by the first readers.
+        // If the buffer has fewer lines than there are readers, only the first readers get a line.
         readers.resize(std::min(readers.size(), buffer.bytes() / line_bytes));
         const std::size_t each =
             buffer.bytes() / std::max<std::size_t>(1, readers.size()) / line_bytes * line_bytes;
@@ -178,7 +178,7 @@ class Bench {
             std::size_t at = 0, bytes = 0;
             const Clock::time_point start = Clock::now();
             do {
-                const std::size_t some = std::min(bytes_between_looks, readers[i].bytes - at);
+                const std::size_t some = std::min(bytes_between_checks, readers[i].bytes - at);
                 sink += sum_of(readers[i].begin + at, some);
                 bytes += some;
                 at = (at + some) % readers[i].bytes;

@@ -64,7 +64,7 @@ MakePhiloxBlocks philox_maker(PhiloxVectors vectors) noexcept {
             return make_philox_blocks_avx2;
 #endif
         default:
-            check_failed("these vectors are not this processor's", __FILE__, __LINE__);
+            check_failed("this processor does not support these vectors", __FILE__, __LINE__);
     }
 }
 

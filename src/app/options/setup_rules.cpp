@@ -27,8 +27,8 @@ class Rules {
   public:
     explicit Rules(const Model& model) : model_(model) {}
 
-    // A rule for the model's own declarations. The message names the model, because only its author
-    // can correct them.
+    // Checks a rule for the declarations of the model. The message names the model, because only
+    // the author of the model can correct the declarations.
     template <class... Values>
     void demand(bool kept, fmt::format_string<Values...> format, Values&&... values) const {
         if (!kept)

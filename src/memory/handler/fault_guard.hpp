@@ -52,7 +52,7 @@ inline bool in_handler() noexcept {
 [[noreturn, gnu::cold]] void abandon_handler(const char* what) noexcept;
 // The message for a handler that finds no memory. It contains no details: which allocation fails
 // first depends on the memory that other workers have taken, and must not be visible.
-inline constexpr const char* words_where_memory_ends =
+inline constexpr const char* out_of_memory_message =
     "out of memory: there is no room for the LP's heap, or for the events and output of its "
     "handler; allowed: a larger slot (fewer groups), or a larger --memory-cap";
 

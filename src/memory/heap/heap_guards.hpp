@@ -2,9 +2,9 @@
 // Guards around every block that a handler allocates (--check-heap): a header before the block,
 // which contains its size, and at least 32 bytes behind it that must not change. An event whose
 // handler changes them has failed. The message contains the size of the block and the offset of the
-// first changed byte. The message is the same on every engine: all blocks are checked when a
-// handler has returned, and the one with the lowest address is reported. A block is also checked
-// when it is freed.
+// first changed byte. All blocks are checked when a handler has returned, and a block is also
+// checked when it is freed. If several blocks are damaged, the block with the lowest address is
+// reported, so that the message is the same on every engine.
 //
 // Reads beyond a block are not detected, and neither are writes that skip the guard.
 //
@@ -49,10 +49,11 @@ class HeapGuards {
     // Requires: `address` is the beginning of a live block.
     static std::size_t usable_size(const void* address) noexcept;
 
-    // Checks the guards of all blocks, and repairs overwritten guards and heads of LpHeap's blocks,
-    // so that the next event is not blamed for them. Returns overflow or underflow for the block
-    // with the lowest address that is damaged, or none. describe() then returns the message on this
-    // thread.
+    // Checks the guards of all blocks. Repairs overwritten guards, and overwritten heads of the
+    // blocks of LpHeap (which contain several guarded blocks), so that the next event does not fail
+    // because of them. Returns `none` if no block is damaged. Otherwise returns `overflow` or
+    // `underflow` for the damaged block with the lowest address, and describe() returns the message
+    // on this thread.
     // Cost: one check of every block.
     static HeapFault check_all(LpHeap& heap);
 };

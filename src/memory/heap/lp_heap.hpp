@@ -14,14 +14,17 @@
 // class that has a free chunk. So the result of allocate() follows from the masks alone. Blocks
 // never leave their LP. Therefore, after restore(), the same calls return the same addresses as the
 // first time, and a snapshot contains no hint or list. Within one size class a later block has a
-// higher address, unless the group's slot runs full. Across classes, the order of addresses depends
-// on which class grew first, and growth that was rolled back counts. So a model must not order
-// objects of different sizes by address, and with --memory libc no objects at all.
+// higher address, unless the group's slot runs full. Between size classes, the order of addresses
+// depends on which class grew first, even if the event in which it grew was rolled back. So a model
+// must not order objects of different sizes by address. With --memory libc, it must not order any
+// objects by address.
 //
-// Memory that an LP has freed stays with the LP. Only free large blocks in separate segments return
-// their pages to the kernel, beyond 1 MiB of them per LP.
+// Memory that an LP has freed stays with the LP. An exception are free large blocks in separate
+// segments: an LP keeps the pages of at most 1 MiB of them, and the other pages return to the
+// kernel.
 //
-// Thread: the owner of the LP's group. The functions may be called with this heap current, or none.
+// Thread: the owner of the LP's group. The functions may be called if this heap is the current
+// heap, or if there is no current heap.
 #pragma once
 
 #include <array>

@@ -9,10 +9,10 @@
 // segments doubles as the group grows. A request of more than 1 MiB gets a separate segment, which
 // free() releases.
 //
-// A chunk keeps its class: a group that uses many classes one after another keeps the peak of each.
-// This changes where memory is short (platform_heap_release.cpp): then a free chunk of a larger
-// class is split before fresh memory is taken, and release_free_pages() joins free neighbors and
-// returns whole pages to the kernel.
+// A chunk keeps its class. So a group that uses many classes one after another holds the largest
+// number of chunks that it has used of each class. Only if memory is short, chunks change their
+// class (platform_heap_release.cpp): a free chunk of a larger class is split before fresh memory is
+// taken, and release_free_pages() joins free neighbors and returns whole pages to the kernel.
 #pragma once
 
 #include <array>
@@ -93,8 +93,8 @@ class PlatformHeap {
         return held_bytes_ - live_bytes_ - fresh;
     }
 
-    // Joins free neighbors, and returns to the kernel the pages without live chunks. Returns their
-    // bytes.
+    // Joins free neighbors, and releases the pages without live chunks to the kernel. Returns the
+    // number of released bytes.
     // Cost: a cache miss per free chunk, a system call per run of pages.
     std::size_t release_free_pages();
 

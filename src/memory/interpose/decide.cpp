@@ -37,9 +37,9 @@ bool holds(const unsigned char* table_entry, const void* function) noexcept {
 }
 
 // True if the instruction before `return_address` calls `function`, directly or through a stub of
-// the library's procedure linkage table. The result is false in two cases in which only the range
-// of the address would mislead: libc called a callback that ended with a jump to free(), or a
-// function of libc ended with such a jump and returns to the model.
+// the library's procedure linkage table. The result is false in two cases in which `return_address`
+// is in libc but libc does not call `function`: libc called a callback that ended with a jump to
+// free(), or a function of libc ended with such a jump and returns to the model.
 bool is_called_there(const unsigned char* return_address, const void* function) noexcept {
     if (return_address[-6] == 0xff && return_address[-5] == 0x15)  // call *entry(%rip)
         return holds(relative(return_address, return_address - 4), function);
@@ -86,7 +86,7 @@ void fail_unless_impossible(std::size_t bytes, std::size_t alignment) noexcept {
     const std::size_t alignment_max =
         heap_guards_on ? HeapGuards::alignment_max : LargeBlocks::alignment_max;
     if (in_handler() && bytes <= LargeBlocks::bytes_max && alignment <= alignment_max)
-        abandon_handler(words_where_memory_ends);
+        abandon_handler(out_of_memory_message);
 }
 
 bool may_free_libc_memory(const void* return_address, const void* function) noexcept {
@@ -116,14 +116,15 @@ void free_group_memory(void* address) noexcept {
     const HeapFault fault =
         heap_guards_on ? HeapGuards::free(*owner, address) : owner->free(address);
     if (fault != HeapFault::none)
-        post_or_stop(fault,
-                     "memory of an LP was freed outside its handler, where it is not allocated");
+        post_or_stop(
+            fault,
+            "an address in memory of an LP was freed outside a handler, and is not allocated");
 }
 
 void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
     if (Region::is_retired()) return nullptr;
-    // Without a current heap: a stream that a handler had opened is closed, and its text belongs to
-    // the LP.
+    // There is no current heap if a stream is closed that a handler has opened; the text of the
+    // stream is memory of the LP.
     LpHeap* const heap = current_heap != nullptr ? current_heap : LpHeap::owner_of(address);
     if (heap == nullptr) stop("platform memory was given to realloc()");
     HeapFault fault = HeapFault::none;
@@ -136,9 +137,9 @@ void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
     if (current_heap == nullptr) {
         void* const moved = reallocate();
         if (fault != HeapFault::none)
-            post_or_stop(
-                fault,
-                "memory of an LP was reallocated outside its handler, where it is not allocated");
+            post_or_stop(fault,
+                         "an address in memory of an LP was reallocated outside a handler, and is "
+                         "not allocated");
         return moved;
     }
     void* const result = outside_of(*heap, reallocate);

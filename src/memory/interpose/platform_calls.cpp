@@ -3,9 +3,9 @@
 // messages, time zones, modules, tables of names. In a handler they run in platform mode, so that
 // these data belong to libc. Their results are in their own memory, or in the caller's buffer.
 //
-// Not in this file: functions that keep nothing, and call the model back or return memory that the
-// model frees. Examples: qsort, scandir, glob, regcomp, getline, asprintf, strdup, realpath,
-// getifaddrs.
+// This file does not contain functions that keep no data, and that call a function of the model or
+// return memory that the model frees. Examples: qsort, scandir, glob, regcomp, getline, asprintf,
+// strdup, realpath, getifaddrs.
 #include <aliases.h>
 #include <dlfcn.h>
 #include <err.h>
@@ -304,7 +304,8 @@ NW_JUMPS_AT_ITS_END void* dlsym(void* library, const char* name) {
     return find_dlsym()(library, name);
 }
 
-// Does nothing in a handler, because the handler may be undone. So a library that was opened stays.
+// Does nothing in a handler, because the handler may be undone. So a library that was opened stays
+// open.
 int dlclose(void* library) { return nw::current_heap != nullptr ? 0 : original_dlclose(library); }
 
 }  // extern "C"

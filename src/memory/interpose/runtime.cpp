@@ -65,7 +65,7 @@ void* in_lp_or_not_at_all(void* exception, Original<void, void*>& give_back) noe
         return exception;
     nw::set_current_heap(nullptr);
     give_back(exception);
-    nw::abandon_handler(nw::words_where_memory_ends);
+    nw::abandon_handler(nw::out_of_memory_message);
 }
 
 // The last exception that was thrown in an initializer on behalf of a handler and is not yet freed.

@@ -5,18 +5,19 @@
 //
 // The region is closed (PROT_NONE), except for the memory that was handed out and a little more. So
 // a walk along a broken list ends in a SIGSEGV, as in any other program, and does not use up the
-// machine's memory. A slot is open at its beginning, up to some slack beyond its segments
-// (segments.hpp), and as far as its mail needs the areas at the end (mail_pages.hpp).
+// machine's memory. Two parts of a slot are open: its beginning, with its segments and some slack
+// (segments.hpp), and the part of the areas at its end that its mail needs (mail_pages.hpp).
 //
-// Each change of access is a border of a mapping, and a process may have 65,530 mappings
-// (vm.max_map_count). One mapping per segment would be too many. With very many groups, even two
-// per slot are too many. Then slots form *cells* of 2, 4, 8, … neighbors. Only the last slot of a
-// cell has a closed part, and a walk ends at the end of the cell. This is the region's granularity:
+// A new mapping begins at each address at which the access rights change, and a process may have
+// 65,530 mappings (vm.max_map_count). One mapping per segment would be too many. With very many
+// groups, even two per slot are too many. Then slots form *cells* of 2, 4, 8, … neighbors. Only the
+// last slot of a cell has a closed part, and a walk ends at the end of the cell. This is the
+// region's granularity:
 //
 //     groups (with 65,530 mappings)   closed
 //     … 8,191                         in each slot, the part that segments and mail do not need
 //     … 16,381                        in each slot, the part that segments do not need
-//     more                            in the last slot of each cell, that part
+//     more                            the part of a cell's last slot that segments do not need
 //
 // Thread: the main thread builds and destroys it; any thread may call the other functions.
 #pragma once
@@ -45,11 +46,11 @@ inline constexpr std::size_t region_bytes_wanted = std::size_t{256} << 30;
 inline constexpr std::uintptr_t region_base = 0x2000'0000'0000;
 inline constexpr std::size_t region_bytes_wanted = std::size_t{32} << 40;
 #else
-// Between programs, which may be loaded at any address below 0x5656'0000'0000, and shared libraries
-// and stacks, which are above 0x7E00'0000'0000. At lower addresses, Open MPI 5 maps memory that
-// ranks share with their launcher: in the middle of the addresses that are free in the launcher, at
-// another place in each launch. So the size that can be reserved there would differ between the
-// launches of a saved run.
+// The region is above programs, which may be loaded at any address below 0x5656'0000'0000, and
+// below shared libraries and stacks, which are above 0x7E00'0000'0000. At lower addresses, Open MPI
+// 5 maps memory that ranks share with their launcher: in the middle of the addresses that are free
+// in the launcher, at another place in each launch. So the size that can be reserved there would
+// differ between the launches of a saved run.
 inline constexpr std::uintptr_t region_base = 0x5800'0000'0000;
 inline constexpr std::size_t region_bytes_wanted = std::size_t{32} << 40;
 #endif
@@ -60,7 +61,7 @@ namespace detail {
 // outside of the region must not appear to be inside meanwhile. Therefore `base` is written before
 // `bytes` is set, and keeps its value when `bytes` is reset to 0.
 struct RegionBounds {
-    std::atomic<std::size_t> bytes{0};  // 0: no region. Release; pairs with the acquires
+    std::atomic<std::size_t> bytes{0};  // 0: no region. store(release), load(acquire)
     std::atomic<std::uintptr_t> base{0};
 };
 extern constinit RegionBounds region_bounds;

@@ -100,7 +100,7 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     // Events and rows are not memory that the handler requests, so there is no call that could
     // report the failure to it.
     const auto abandon_where_taken = [](std::size_t least) {
-        if (in_handler() && taken_by_call() >= least) abandon_handler(words_where_memory_ends);
+        if (in_handler() && taken_by_call() >= least) abandon_handler(out_of_memory_message);
     };
     if (beyond_limit)
         abandon_where_taken(

@@ -10,10 +10,10 @@
 namespace nw {
 namespace {
 
-// Minimum number of waiting rows for a merge. Rows that no bound covers yet are sorted and moved
-// again by the next merge; compared with this number they are few. This many rows of about 100
-// bytes take less than 0.5 MiB, which fits into a core's cache. Values from 256 to 65,536 change
-// the instructions per row by −11 % to +17 % (docs/results/constants-2026-11-23.csv).
+// Minimum number of waiting rows for a merge. Rows at or above the bound stay, and the next merge
+// sorts and moves them again; their number is small compared with this constant. This many rows of
+// about 100 bytes take less than 0.5 MiB, which fits into a core's cache. Values from 256 to 65,536
+// change the instructions per row by −11 % to +17 % (docs/results/constants-2026-11-23.csv).
 constexpr std::size_t rows_worth_writing = 4096;
 
 }  // namespace

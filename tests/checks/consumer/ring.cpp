@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of 100 stations. Every tenth station has a token; each station passes a token on after a
-// random delay and keeps a list of the times at which it did.
+// random delay, and stores the times at which tokens arrived.
 #include <vector>
 
 #include <numawarp/model.hpp>
@@ -25,7 +25,7 @@ class Station : public nw::LogicalProcess {
 
 class Ring : public nw::Model {
   public:
-    Ring() : Model("ring", "tokens that go round") {}
+    Ring() : Model("ring", "tokens that travel around a ring") {}
     nw::Setup setup() override {
         nw::Setup s;
         s.lps = 100;

@@ -148,7 +148,7 @@ TEST_CASE("setup rules: an option that needs another option is refused with its 
     CHECK(refusal({"--restart", "saved", "--engine", "sequential"}) == "");
     CHECK(refusal({"--restart", "saved", "--memory", "libc"}) ==
           "--restart saved: needs --memory numa; must be left out here");
-    // The name of a file or folder is never a word that asks for nothing.
+    // A file or folder may be named "off": this value does not switch the option off.
     CHECK(refusal({"--restart", "off", "--memory", "libc"}) ==
           "--restart off: needs --memory numa; must be left out here");
     CHECK(refusal({"--checkpoint", "saved", "--checkpoint-period", "600"}) == "");

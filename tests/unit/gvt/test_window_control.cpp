@@ -10,8 +10,9 @@
 namespace nw::test {
 namespace {
 
-// Feeds rounds of 10,000 events each. A share of them, the efficiency, is not rolled back and is
-// committed. Workers are never more than `lead` beyond GVT.
+// Passes the results of rounds with 10,000 events each to a WindowControl. The efficiency is the
+// share of the events that are committed; the other events are rolled back. Workers are never more
+// than `lead` beyond GVT.
 class Feeder {
   public:
     explicit Feeder(WindowControl control) : control_(control) {}
@@ -51,7 +52,8 @@ TEST_CASE("the window is unlimited until there are enough events to choose its f
     CHECK(feeder.round(0.97, 1, 20) == Approx(20));
 }
 
-// A window of 20 that workers have used up, while GVT advances by 20 per round.
+// Returns a Feeder whose window has the width 20. In each round, GVT has advanced by 20, and
+// workers have executed events up to the end of the window.
 Feeder settled() {
     Feeder feeder(WindowControl::automatic(0, 1024, 2));
     for (int i = 0; i < 50; ++i) feeder.round(0.97, 20, 20);
@@ -94,7 +96,9 @@ VirtualTime widest(std::uint32_t lps, std::uint64_t workers) {
     return control.width();
 }
 
-TEST_CASE("without rollbacks the window grows to a limit from the numbers of workers and LPs") {
+TEST_CASE(
+    "without rollbacks the window grows to a limit that depends on the numbers of workers and "
+    "LPs") {
     const auto is_near = [](VirtualTime width, double events) {
         return 1000 * width <= events && 1000 * width > events / 1.6;
     };
@@ -185,7 +189,7 @@ TEST_CASE("the window is never negative and never NaN") {
     }
 }
 
-TEST_CASE("with a lookahead the window ends with the lookahead for a part of the time") {
+TEST_CASE("with a lookahead the window is as wide as the lookahead for a part of the time") {
     WindowControl control = WindowControl::automatic(0.25, 1024, 2);
     CHECK(control.width() == 0.25);
     Contribution sums;

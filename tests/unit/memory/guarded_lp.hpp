@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One LP whose functions a test calls as the engine calls handlers.
+// An LP in whose heap a test runs functions, in the way in which the engine runs handlers.
 #pragma once
 
 #include <exception>

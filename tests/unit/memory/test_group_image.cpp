@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group's memory is written to an image, lost and read back. It has the same contents at the same
-// addresses, and later allocations return the addresses that they would have returned without that.
+// A group's memory is written to an image, destroyed and read back. It has the same contents at the
+// same addresses, and later allocations return the same addresses as in a group that was not
+// written and read.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -153,7 +154,7 @@ class BusyGroup {
     LpHeap& new_heap() { return test::new_lp_heap(*group_); }
 
     test::Dice dice_;
-    test::Dice other_dice_;  // for operations that an undisturbed twin does not have
+    test::Dice other_dice_;  // for operations between writing and reading
     HugePages huge_pages_;
     GroupId number_;
     std::optional<MemorySource> source_;

@@ -150,7 +150,8 @@ TEST_CASE("Traffic: cars enter at the requested rate") {
 TEST_CASE("Traffic: accidents happen only on segments and waiting cars are not lost") {
     const TemporaryFolder folder;
     traffic::TrafficModel model;
-    // Little room, a wide curve and short accidents: many accidents happen, and end within the run.
+    // With a low capacity, a high variance and short accidents, many accidents happen, and end
+    // within the run.
     const Run done = run(model,
                          {{"objects", "300"},
                           {"inter-arrival", "30"},
@@ -168,7 +169,7 @@ TEST_CASE("Traffic: accidents happen only on segments and waiting cars are not l
     CHECK(accidents > 5);
 }
 
-TEST_CASE("Traffic: accidents are off without cuts and on with cuts unless the option is given") {
+TEST_CASE("Traffic: by default accidents happen only on a network that is cut into segments") {
     const auto accidents = [](const Options& options) {
         traffic::TrafficModel model;
         set_options(model, options);

@@ -148,7 +148,7 @@ TEST_CASE("Machine: nodes and cores and hardware threads equal the description o
     CHECK(machine.distance(NodeId{2}, NodeId{3}) == 0);  // hwloc has no distances here
 }
 
-TEST_CASE("Machine: distances equal those of the machine and may be asymmetric") {
+TEST_CASE("Machine: distances equal the distances in the description and may be asymmetric") {
     constexpr unsigned nodes = 3;
     hwloc_uint64_t values[nodes][nodes] = {{10, 21, 31}, {22, 10, 41}, {32, 42, 10}};
     const std::filesystem::path file =
@@ -227,7 +227,7 @@ TEST_CASE("Machine: an invalid description is replaced by the real machine") {
     CHECK_FALSE(machine.nodes.empty());
 }
 
-TEST_CASE("Linux: there is a CPU and a node and memory and threads can be bound where allowed") {
+TEST_CASE("Linux: there is at least one CPU and one node and some free memory") {
     Os& os = linux_os();
     const Topology topology(os);
     CHECK(topology.core_count() >= 1);
