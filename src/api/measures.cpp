@@ -6,6 +6,14 @@
 #include <numawarp/errors.hpp>
 
 namespace nw::detail {
+namespace {
+
+constinit VirtualTime warm_up = 0;
+
+}  // namespace
+
+constinit const VirtualTime& measured_from = warm_up;
+void set_measured_from(VirtualTime time) noexcept { warm_up = time; }
 
 void refuse_value(double value) {
     throw ModelError(fmt::format(

@@ -33,22 +33,23 @@ std::string name_of_file(const SourceLocation& where) {
 
 namespace detail {
 
-constinit thread_local ProcessPlace running_place;
-
 namespace {
 
+constinit thread_local ProcessPlace place_of_running;
+
 // The place of a posted fault. The engine reads the fault at the end of the handler, when the
-// process waits again and running_place has been reset.
+// process waits again and running_place() has been reset.
 constinit thread_local ProcessPlace fault_place;
 
 void post_fault(HeapFault fault) noexcept {
     if (!in_handler()) return;
-    fault_place = running_place;
+    fault_place = place_of_running;
     post_heap_fault(fault);
 }
 
 }  // namespace
 
+ProcessPlace& running_place() noexcept { return place_of_running; }
 void note_never_started() noexcept { post_fault(HeapFault::never_started); }
 void note_never_awaited() noexcept { post_fault(HeapFault::never_awaited); }
 
@@ -75,7 +76,7 @@ void note_exception(FaultGuard& guard, const std::exception& error) {
     const char* what = error.what();
     if (what == nullptr || *what == '\0') what = "an exception without a message";
     const std::type_info& type = typeid(error);
-    if (detail::running_place.process.line() == 0 || type == typeid(ModelError)) {
+    if (detail::running_place().process.line() == 0 || type == typeid(ModelError)) {
         guard.note(what);
         return;
     }
@@ -84,7 +85,7 @@ void note_exception(FaultGuard& guard, const std::exception& error) {
 }
 
 std::string take_failed_process() {
-    const detail::ProcessPlace running = std::exchange(detail::running_place, {});
+    const detail::ProcessPlace running = std::exchange(detail::running_place(), {});
     const detail::ProcessPlace faulty = std::exchange(detail::fault_place, {});
     const detail::ProcessPlace& place = running.process.line() != 0 ? running : faulty;
     if (place.process.line() == 0) return {};

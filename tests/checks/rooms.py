@@ -3,8 +3,9 @@
 """Checks the rules for rooms of docs/architecture.md. A room is a folder with its sub-folders. A room
 includes only headers of the rooms that the table lists for it, and every listed room is really used.
 A second table lists the sub-folders that a sub-folder includes. Every room is described, and every
-file in it is named, in a README. The headers of the largest classes include few other headers. The
-picture in docs/architecture.md is made from the table.
+file in it is named, in a README. The headers of the largest classes include few other headers. A
+public header defines and declares no variable that can change. The picture in docs/architecture.md
+is made from the table.
 
 usage: rooms.py ROOT            exit code 1 and a line `file:line: ...` for each violation
        rooms.py ROOT --picture  prints the picture for docs/architecture.md
@@ -154,6 +155,9 @@ C_HEADERS = {"csignal": "signal.h", "csetjmp": "setjmp.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".ipp"}
+# A variable at namespace scope, or a static member or local variable.
+VARIABLE = re.compile(r"\s*(?:(?:inline|extern|static|constinit|thread_local)\s+)+[^()]*?[;={]")
+NO_VARIABLE = re.compile(r"\b(?:const|constexpr|namespace|struct|class|enum|union)\b|\"C\"")
 
 
 def nearest(folders, path):
@@ -281,13 +285,23 @@ class Check:
             if count > most:
                 yield f"{header}:1: it reaches {count} headers of this tree; allowed: at most {most}"
 
+    def variables(self):
+        """A line for each variable of a public header that can change."""
+        for file in sorted((self.root / PUBLIC).rglob("*.hpp")):
+            for number, line in enumerate(file.read_text().splitlines(), start=1):
+                variable = VARIABLE.match(line)
+                if variable and not NO_VARIABLE.search(line[:variable.end()]):
+                    yield (f"{file.relative_to(self.root)}:{number}: a variable in a public header; "
+                           "put it behind a function of src/api/")
+
     def stale_picture(self):
         page = self.root / "docs/architecture.md"
         if page.is_file() and picture() not in page.read_text():
             yield "docs/architecture.md:1: the picture differs; insert the output of rooms.py ROOT --picture"
 
     def all(self):
-        return [*self.includes(), *self.unused(), *self.unnamed(), *self.too_far(), *self.stale_picture()]
+        return [*self.includes(), *self.unused(), *self.unnamed(), *self.too_far(), *self.variables(),
+                *self.stale_picture()]
 
 
 def picture():
@@ -337,6 +351,10 @@ PLANTED = [
     ("src/net/again.hpp", "", "does not name it"),
     ("src/net", None, "has no section"),
     ("src/include/numawarp/model.hpp", '#include "util/check.hpp"', "does not use"),
+    ("src/include/numawarp/figures.hpp", "inline VirtualTime measured_from = 0;", "a variable in a public header"),
+    ("src/include/numawarp/place.hpp", "extern constinit thread_local Place place;", "a variable in a public header"),
+    ("src/include/numawarp/fine.hpp", "inline constexpr int one = 1;\nextern const int& two;\n"
+     "inline Place place() { return {}; }\nstatic Place three(int x = 1);", None),
     ("models/phold/phold.cpp", '#include "engine/timewarp/worker/worker.hpp"', "does not use"),
     ("models/phold/main.cpp", "#include <numawarp/model.hpp>", None),
     ("src/engine/timewarp/worker/worker.hpp", "#include <mpi.h>", "foreign"),

@@ -336,7 +336,7 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
                   [&] { return output.sync(); },
                   [&] { output.begin(); }};
     result.measures = MeasureSums(setup_.measures, plan_->measure_times);
-    detail::measured_from = config_.warm_up;
+    detail::set_measured_from(config_.warm_up);
     run_engine(run);
     if (config_.restart_from && ranks_.is_first())
         result.measures.intervals() += config_.restart_from->intervals;

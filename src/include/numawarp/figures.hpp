@@ -38,8 +38,10 @@ enum class FigureKind : std::uint8_t {
 
 namespace detail {
 
-// The value of --warm-up. Written before LPs are built, never while handlers run.
-inline VirtualTime measured_from = 0;
+// The value of --warm-up. A reference instead of a function, because each recorded value reads it.
+extern const VirtualTime& measured_from;
+// Called before LPs are built, never while handlers run.
+void set_measured_from(VirtualTime time) noexcept;
 
 // The largest value of a figure: squares of figures must not overflow.
 inline constexpr double figure_max = 1e100;

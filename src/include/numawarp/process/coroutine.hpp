@@ -63,7 +63,8 @@ struct ProcessPlace {
 };
 
 // The place of the process that runs in this thread. The engine reads it when a handler has failed.
-extern constinit thread_local ProcessPlace running_place;
+// Call it again after a handler, because the next handler may run in another thread.
+ProcessPlace& running_place() noexcept;
 
 template <class T>
 inline constexpr std::string_view name_of_awaited = type_name<T>();

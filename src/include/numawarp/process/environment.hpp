@@ -388,16 +388,17 @@ inline void Environment::run_instant() {
 }
 
 inline void Environment::run_ready() {
+    detail::ProcessPlace& place = detail::running_place();
     while (first_ready_ != nullptr) {
         running_ = std::exchange(first_ready_, first_ready_->next_ready);
         if (first_ready_ == nullptr) last_ready_ = nullptr;
         running_->is_ready = false;
-        detail::running_place = running_->place;
+        place = running_->place;
         running_->frame.resume();
         if (running_->frame.done()) end(*running_);
     }
     running_ = nullptr;
-    detail::running_place.process = {};
+    place.process = {};
 }
 
 inline void Environment::plan_wake_up() {
