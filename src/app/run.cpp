@@ -76,9 +76,10 @@ void print(const std::string& text) {
             fmt::format("standard output cannot be written: {}", std::strerror(errno)));
 }
 
-// An option's value as JSON text. Different values have different texts, whatever bytes they
-// contain.
+// An option's value as JSON text; a number as on the command line, without ".0". Different values
+// have different texts, whatever bytes they contain.
 std::string text_of(const nlohmann::json& value) {
+    if (value.is_number_float()) return fmt::format("{}", value.get<double>());
     return value.is_string() ? nlohmann::json(as_utf8(value.get<std::string>())).dump()
                              : value.dump();
 }

@@ -69,7 +69,7 @@ with open(other, "ab") as file:
     file.write(b"!")  # acts like another build
 for what, words, arguments in [
         ("another seed", "--seed is 2 here and was 1", ["--seed", 2]),
-        ("another option of the model", "--inter-arrival is 30.0 here", ["--inter-arrival", 30]),
+        ("another option of the model", "--inter-arrival is 30 here and was 0 when", ["--inter-arrival", 30]),
         ("another number of LPs", "--objects is 138 here", ["--objects", 138]),
         ("an end that it has passed", "the saved run has reached", ["--until", 0.5])]:
     expect_refused(what, words, *restart, *arguments)
