@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names in the documents exist: every --option in the output of some --help, every counter in the
 statistics, every environment variable, type, function and member in the sources. A model's page
-contains all its options. Names of other projects are listed in NOT_OURS."""
+contains all its options. The page about placement describes all values of --place. Names of other
+projects are listed in NOT_OURS."""
 
 import json
 import re
@@ -126,6 +127,9 @@ for model, text in zip(models, helps):
     page = CHECKOUT / f"docs/models/{model}.md"
     missing = set(OPTION.findall(text)) - common - set(OPTION.findall(page.read_text()))
     programs.expect(not missing, f"{page.name} has all options of the model {sorted(missing)}")
+policies = re.search(r"--place (\S+\|\S+)", helps[models.index("phold")])[1].split("|")
+described = re.findall(r"^\| `(\w+)` \|", (CHECKOUT / "docs/how-to/placement.md").read_text(), re.MULTILINE)
+programs.expect(described == policies, f"docs/how-to/placement.md describes the values of --place: {described}")
 for name in sorted(FOREIGN - met):
     programs.expect(False, f"NOT_OURS: {name} is not in any document")
 programs.expect(len(options) > 50 and len(statistics) > 80,
