@@ -15,6 +15,7 @@
 
 #include "numa/decide/machine_file.hpp"
 #include "numa/os/machine.hpp"
+#include "util/number_text.hpp"
 
 namespace nw {
 namespace {
@@ -56,9 +57,9 @@ BandwidthMatrix part_of(const BandwidthMatrix& whole, const std::vector<std::siz
 KnownMachine machine_from_file(const std::vector<NodeId>& nodes, const std::string& file) {
     const MachineFile read = read_machine_file(file);
     if (read.bandwidth.nodes() != nodes.size())
-        throw SetupError(fmt::format(
-            "--machine {}: a machine of {} nodes; allowed: a machine of {} nodes, like this one",
-            file, read.bandwidth.nodes(), nodes.size()));
+        throw SetupError(fmt::format("{}: a machine of {}; allowed: a machine of {}, like this one",
+                                     file, plural(read.bandwidth.nodes(), "node"),
+                                     plural(nodes.size(), "node")));
     return {nodes, read.bandwidth, file};
 }
 
@@ -106,8 +107,8 @@ KnownMachine known_machine(Os& os, const std::string& file) {
     const std::vector<NodeId> nodes = os.nodes();
     if (nodes.size() > decision_nodes_max)
         throw SetupError(fmt::format(
-            "--place weighted, asymsched and auto: this machine has {} nodes with memory, but "
-            "these modes support at most {}; allowed here: --place local or interleave",
+            "this machine has {} nodes with memory; the chosen placement policy supports at most "
+            "{}; allowed here: local, or another policy that does not use bandwidths",
             nodes.size(), decision_nodes_max));
     if (!file.empty()) return machine_from_file(nodes, file);
     try {

@@ -78,6 +78,7 @@ class OptionBuilder {
                     std::string help, Targets&... targets) {
         specs_.push_back({std::move(name), std::move(values), group_, std::move(help),
                           std::move(standard), std::move(rules)});
+        specs_.back().variables = {&targets...};
         specs_.back().neutral = {"off", "auto"};
         specs_.back().reset = [&targets..., defaults = std::tuple(targets...)] {
             std::tie(targets...) = defaults;

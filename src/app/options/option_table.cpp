@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/options/option_table.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 #include "app/options/model_options.hpp"
 #include "app/options/option_builder.hpp"
 #include "numa/place/placement_policy.hpp"
 #include "plan/partition.hpp"
+#include "util/check.hpp"
 
 namespace nw {
 
@@ -371,6 +373,14 @@ const OptionSpec* OptionTable::find(std::string_view name) const noexcept {
     return find_in(specs_, name);
 }
 
+const OptionSpec& OptionTable::option_of(const void* variable) const {
+    const auto found = std::ranges::find_if(specs_, [variable](const OptionSpec& spec) {
+        return std::ranges::find(spec.variables, variable) != spec.variables.end();
+    });
+    NW_CHECK(found != specs_.end());
+    return *found;
+}
+
 std::vector<std::string> OptionTable::names(bool settings_only) const {
     std::vector<std::string> names;
     for (const OptionSpec& spec : specs_)
@@ -398,9 +408,8 @@ std::string OptionTable::why_idle(const OptionSpec& spec, const RunShape& shape)
     if (settings_.check_model_events > 0 && role.in_check_model == InCheckModel::replaced)
         return "--check-model, which chooses the value";
     if (role.engines == Engines::others_ignore && !shape.runs_timewarp(settings_.config))
-        return shape.is_conservative
-                   ? "the conservative engine, which --engine auto has chosen"
-                   : fmt::format("--engine {}", word_for(settings_.config.engine));
+        return shape.is_conservative ? "the conservative engine, which --engine auto has chosen"
+                                     : option_of(&settings_.config.engine).with_value();
     for (const IdleCondition& condition : spec.rules.idle)
         if (condition.holds(settings_, shape)) return condition.name;
     return {};
@@ -410,8 +419,7 @@ std::vector<std::string> OptionTable::idle_notices(const RunShape& shape) const 
     std::vector<std::string> notices;
     for (const OptionSpec& spec : specs_)
         if (const std::string why = why_idle(spec, shape); is_wanted(spec) && !why.empty())
-            notices.push_back(
-                fmt::format("--{} {}: has no effect with {}", spec.name, spec.text(), why));
+            notices.push_back(fmt::format("{}: has no effect with {}", spec.with_value(), why));
     return notices;
 }
 
@@ -419,7 +427,7 @@ std::string OptionTable::option_for_timewarp() const {
     for (const OptionSpec& spec : specs_)
         if (spec.rules.role.engines != Engines::all && settings_.given.contains(spec.name) &&
             spec.text() != spec.standard)
-            return fmt::format("--{} {}", spec.name, spec.text());
+            return spec.with_value();
     return {};
 }
 

@@ -112,11 +112,14 @@ struct OptionSpec {
     std::function<nlohmann::json()> value = {};      // in force; null: none
     // If the engine may choose the value: its choice; null: the option has no effect.
     std::function<nlohmann::json(const RunShape&)> chosen = {};
+    std::vector<const void*> variables = {};  // which the option sets
 
     bool is_setting() const noexcept { return use == OptionUse::setting; }
     bool is_flag() const noexcept { return values.empty(); }
     bool is_on() const;        // has a value, which is not false
     std::string text() const;  // the value in force, as on the command line; empty: none
+    std::string dashed() const { return "--" + name; }
+    std::string with_value() const { return dashed() + ' ' + text(); }
     std::string meaning() const { return allowed.empty() ? help : help + " (" + allowed + ')'; }
 };
 
@@ -135,6 +138,8 @@ class OptionTable {
         return std::span(specs_).subspan(engine_options_);
     }
     const OptionSpec* find(std::string_view name) const noexcept;
+    // Requires: an option sets the variable, which is a member of settings().
+    const OptionSpec& option_of(const void* variable) const;
     std::vector<std::string> names(bool settings_only) const;
     // Whether the user has given the option, with a value that is not neutral.
     bool is_wanted(const OptionSpec& spec) const;

@@ -88,12 +88,12 @@ void check_outputs(const Rules& rules, const std::vector<OutputTable>& tables) {
     }
 }
 
-// Throws SetupError if the model does not allow the chosen word.
-void demand_one_of(const char* option, std::string_view chosen,
-                   const std::vector<std::string>& allowed, const std::string& why) {
-    if (std::find(allowed.begin(), allowed.end(), chosen) == allowed.end())
+// Throws SetupError if the value of the option is not one of the allowed words.
+void demand_one_of(const OptionSpec& option, const std::vector<std::string>& allowed,
+                   const std::string& why) {
+    if (std::ranges::find(allowed, option.text()) == allowed.end())
         throw SetupError(
-            fmt::format("--{} {}: must be {} {}", option, chosen, enumerate(allowed, " or "), why));
+            fmt::format("{}: must be {} {}", option.with_value(), enumerate(allowed, " or "), why));
 }
 
 std::vector<std::string> engines_besides(EngineKind kind) {
@@ -106,37 +106,42 @@ std::vector<std::string> engines_besides(EngineKind kind) {
 
 // Refuses options that have a meaning only together with another option.
 void check_needs(const OptionTable& table) {
-    const bool time_warp = may_be_timewarp(table.settings().config);
+    const Config& config = table.settings().config;
+    const bool time_warp = may_be_timewarp(config);
     for (const OptionSpec& spec : table.specs()) {
         if (!table.is_wanted(spec)) continue;
         const auto demand = [&](bool is_met, const std::string& needed) {
             if (!is_met)
-                throw SetupError(fmt::format("--{} {}: needs {}; must be left out here", spec.name,
-                                             shortened(spec.text()), needed));
+                throw SetupError(fmt::format("{} {}: needs {}; must be left out here",
+                                             spec.dashed(), shortened(spec.text()), needed));
         };
         if (spec.rules.role.engines == Engines::others_refuse)
-            demand(time_warp, "--engine timewarp");
+            demand(time_warp, fmt::format("{} {}", table.option_of(&config.engine).dashed(),
+                                          word_for(EngineKind::timewarp)));
         for (const OptionNeed& need : spec.rules.needs)
             demand(need.is_met(table.settings()), need.needed);
     }
 }
 
-void check_measure_interval(const Config& config, VirtualTime until) {
+void check_measure_interval(const OptionTable& table, VirtualTime until) {
+    const Config& config = table.settings().config;
     const VirtualTime interval = config.measure_interval;
     if (interval == 0) return;
+    const std::string given = table.option_of(&config.measure_interval).with_value();
     if (std::isinf(until))
-        throw SetupError(
-            fmt::format("--measure-interval {}: needs an end time, --until", interval));
+        throw SetupError(fmt::format("{}: needs an end time, {}", given,
+                                     table.option_of(&config.until).dashed()));
     const VirtualTime measured = until - config.warm_up;
     const bool is_lost = !(MeasureTimes{config.warm_up, interval}.end_of(0) > config.warm_up);
     if (is_lost || measured / interval > MeasureTimes::intervals_max)
-        throw SetupError(fmt::format(
-            "--measure-interval {}: must be at least {}, for at most {} intervals", interval,
-            measured / MeasureTimes::intervals_max, MeasureTimes::intervals_max));
+        throw SetupError(fmt::format("{}: must be at least {}, for at most {} intervals", given,
+                                     measured / MeasureTimes::intervals_max,
+                                     MeasureTimes::intervals_max));
 }
 
 void check_measures(const Model& model, const Rules& rules, const Setup& setup,
-                    const Config& config) {
+                    const OptionTable& table) {
+    const Config& config = table.settings().config;
     std::set<std::string> names;
     for (const Measure& measure : setup.measures) {
         check_name(rules, "measure", measure.name);
@@ -147,15 +152,15 @@ void check_measures(const Model& model, const Rules& rules, const Setup& setup,
     }
     const VirtualTime until = config.until.value_or(setup.until);
     if (config.warm_up >= until)
-        throw SetupError(
-            fmt::format("--warm-up {}: must be below --until, {}", config.warm_up, until));
-    for (const auto& [option, value] : {std::pair("warm-up", config.warm_up),
-                                        std::pair("measure-interval", config.measure_interval)})
-        if (value > 0 && setup.measures.empty())
+        throw SetupError(fmt::format("{}: must be below {}, {}",
+                                     table.option_of(&config.warm_up).with_value(),
+                                     table.option_of(&config.until).dashed(), until));
+    for (const VirtualTime* const value : {&config.warm_up, &config.measure_interval})
+        if (*value > 0 && setup.measures.empty())
             throw SetupError(
-                fmt::format("--{} {}: must be left out with model {}, which has no measures",
-                            option, value, model.name()));
-    check_measure_interval(config, until);
+                fmt::format("{}: must be left out with model {}, which has no measures",
+                            table.option_of(value).with_value(), model.name()));
+    check_measure_interval(table, until);
 }
 
 // `where`: the kind of LPs for the message; empty if the model has no named kinds.
@@ -181,8 +186,9 @@ void check_kind(const Rules& rules, const Kind& kind, const std::string& where) 
                      one_line(event.name));
 }
 
-void check_choices(const Model& model, const Setup& setup, const Config& config,
+void check_choices(const Model& model, const Setup& setup, const OptionTable& table,
                    std::uint32_t ranks) {
+    const Config& config = table.settings().config;
     const Kinds kinds = Kinds::of(setup);
     const bool has_end_condition = std::ranges::any_of(
         kinds.all(), [](const Kind& kind) { return kind.process.has_end_condition; });
@@ -191,28 +197,29 @@ void check_choices(const Model& model, const Setup& setup, const Config& config,
         std::vector<std::string> allowed;
         for (const Rollback method : supported_rollbacks(kinds))
             allowed.emplace_back(word_for(method));
-        demand_one_of("rollback", word_for(*config.rollback), allowed, with_model);
+        demand_one_of(table.option_of(&config.rollback), allowed, with_model);
     }
-    const std::string_view engine = word_for(config.engine);
+    const OptionSpec& engine = table.option_of(&config.engine);
     if (ranks > 1) {
         const std::string on_ranks = fmt::format("on {} ranks", ranks);
         std::vector<std::string> policies;
         for (const PlacementChoice* const choice : placement_choices)
             if (!choice->one_rank_only) policies.emplace_back(choice->word);
-        demand_one_of("place", config.place->word, policies, on_ranks);
-        demand_one_of("engine", engine, engines_besides(EngineKind::sequential), on_ranks);
+        demand_one_of(table.option_of(&config.place), policies, on_ranks);
+        demand_one_of(engine, engines_besides(EngineKind::sequential), on_ranks);
     }
     const bool is_conservative = config.engine == EngineKind::conservative;
     const std::vector<std::string> others = engines_besides(EngineKind::conservative);
     if (is_conservative && !(setup.lookahead > 0))
-        demand_one_of("engine", engine, others, with_model + ", which declares no lookahead");
+        demand_one_of(engine, others, with_model + ", which declares no lookahead");
     if (is_conservative && has_end_condition)
         demand_one_of(
-            "engine", engine, others,
+            engine, others,
             with_model + ", which ends by can_end(): a lookahead window could run past this end");
     if (!config.until && std::isinf(setup.until) && !has_end_condition)
-        throw SetupError(fmt::format(
-            "--until: must be given {}, which has neither an end time nor can_end()", with_model));
+        throw SetupError(
+            fmt::format("{}: must be given {}, which has neither an end time nor can_end()",
+                        table.option_of(&config.until).dashed(), with_model));
 }
 
 }  // namespace
@@ -229,7 +236,6 @@ std::vector<Rollback> supported_rollbacks(const Kinds& kinds) {
 
 void check_setup(const Model& model, const Setup& setup, const OptionTable& table,
                  std::uint32_t ranks) {
-    const Config& config = table.settings().config;
     const Rules rules(model);
     rules.demand(
         !setup.lps.are_named() || setup.process.build == nullptr,
@@ -254,8 +260,8 @@ void check_setup(const Model& model, const Setup& setup, const OptionTable& tabl
                      "link of LPs {} and {}: LP numbers must be below lps = {}", index(link.a),
                      index(link.b), setup.lps.count());
     check_outputs(rules, setup.outputs);
-    check_measures(model, rules, setup, config);
-    check_choices(model, setup, config, ranks);
+    check_measures(model, rules, setup, table);
+    check_choices(model, setup, table, ranks);
     check_needs(table);
 }
 

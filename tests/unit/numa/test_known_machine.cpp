@@ -93,12 +93,11 @@ TEST_CASE(
         FAIL("the file of another machine was accepted");
     } catch (const SetupError& error) {
         CHECK(std::string(error.what()) ==
-              "--machine " + file +
-                  ": a machine of 2 nodes; allowed: a machine of 3 nodes, like this one");
+              file + ": a machine of 2 nodes; allowed: a machine of 3 nodes, like this one");
     }
 }
 
-TEST_CASE("known_machine: too many nodes are refused with the option that needs them") {
+TEST_CASE("known_machine: too many nodes are refused with the supported number") {
     const CacheFolder nothing_there;
     FakeOs sixteen(16, 1);
     CHECK(known_machine(sixteen, "").nodes.size() == 16);
@@ -108,7 +107,7 @@ TEST_CASE("known_machine: too many nodes are refused with the option that needs 
         FAIL("17 nodes were accepted");
     } catch (const SetupError& error) {
         CHECK(std::string(error.what()) ==
-              "--place weighted, asymsched and auto: this machine has 17 nodes with memory, but "
-              "these modes support at most 16; allowed here: --place local or interleave");
+              "this machine has 17 nodes with memory; the chosen placement policy supports at most "
+              "16; allowed here: local, or another policy that does not use bandwidths");
     }
 }
