@@ -72,8 +72,8 @@ std::uint64_t kilobyte_field(const char* file, const char* name) noexcept {
 }
 
 // The memory of the machine that a process can still allocate. Some containers have no
-// /proc/meminfo. The value of sysinfo(2), which is used there, is too small, because it does not
-// include the page cache.
+// /proc/meminfo. In such a container, the value is taken from sysinfo(2). It is too small, because
+// it does not include the page cache.
 std::uint64_t available_bytes() noexcept {
     const std::uint64_t available = kilobyte_field("/proc/meminfo", "MemAvailable");
     if (available != 0) return available;
@@ -112,9 +112,10 @@ constexpr std::size_t pages_per_call = 4096;
 // A value that the kernel never writes into a status.
 constexpr int unwritten = INT_MIN;
 
-// Returns how many of the pages of a call that failed in part the kernel has tried. The kernel
-// collects pages until it finds a page that it need not or cannot take, and writes this page's
-// status. Then it moves the collected pages. If some of them cannot be moved, the call ends there.
+// For a call that failed in part: returns the number of pages that the kernel has tried to move.
+// The kernel collects pages until it finds a page that it need not or cannot take, and writes this
+// page's status. Then it moves the collected pages. If some of them cannot be moved, the call ends
+// there.
 std::size_t tried_pages(std::span<const int> statuses) noexcept {
     const auto first_unwritten = std::find(statuses.begin(), statuses.end(), unwritten);
     const auto ended_at = std::find_if(first_unwritten, statuses.end(),

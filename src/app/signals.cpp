@@ -52,8 +52,8 @@ std::int64_t monotonic_ns() {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Describes the current phase if nothing reads a request in it. Returns null if the engine reads
-// it.
+// Returns a description of the current phase if the engine does not read stop requests in this
+// phase; null if it reads them.
 const char* unstoppable_phase() {
     const LiveProgress* const live = stopped_run.load();
     if (live == nullptr) return nullptr;

@@ -24,8 +24,8 @@ namespace {
 // and 21 % of its speed, and traffic (1,024 objects) lost 18 % with 16.
 constexpr std::uint32_t groups_per_worker = 4;
 // A group of this size is large enough for these effects, and moves in milliseconds. The memory
-// that it has taken from the kernel but not used yet, up to 3 MiB with huge pages, is then a tenth
-// of its memory.
+// that such a group has taken from the kernel and not used yet (up to 3 MiB with huge pages) is
+// only about a tenth of its memory.
 constexpr std::uint32_t lps_per_group_max = 131'072;
 
 // METIS counts and weighs in idx_t, which has 32 bits.
@@ -93,15 +93,16 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
 }
 
 // The worker, counted over all ranks, on which each of `items` LPs or groups starts. The model
-// chooses an item's rank. On each rank, the workers get equally long stretches of the items of each
-// likeness. lp_of(item) returns the LP that represents the item.
+// chooses an item's rank. On each rank, each worker gets the same number of consecutive items of
+// each likeness. lp_of(item) returns the LP that represents the item.
 template <class LpOf>
 std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ranks,
                                            std::uint32_t workers_per_rank, std::uint32_t items,
                                            LpOf&& lp_of) {
     struct Alike {
         std::uint64_t items = 0, dealt = 0;
-        // Offset among the workers: if there are few items, they begin where the others ended.
+        // The first worker for these items. If a likeness has few items, its first worker is the
+        // one after the last worker of the previous likeness.
         std::uint64_t first = 0;
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Alike> all;
@@ -197,7 +198,8 @@ void Partition::deal_groups(const Setup& setup, std::uint32_t groups, std::uint3
     };
     struct Alike {
         std::uint32_t groups = 0, dealt = 0;
-        // First worker, modulo the number of workers: few groups begin where the others ended.
+        // The first worker for these groups, modulo the number of workers: the one after the last
+        // worker of the previous groups.
         std::uint32_t first = 0;
     };
     std::map<std::uint32_t, Alike> all;

@@ -29,8 +29,8 @@ DECIDED = "mail.*(local|weighted): with weighted pages on all nodes"
 REFUSED = [("weighted", "move_pages", ["not permit moving pages"]),
            ("asymsched", "move_pages", ["not permit moving pages"]),
            ("asymsched", "sched_setaffinity", ["workers could not be bound to cores", "workers stay on their CPUs"])]
-# Weights in a kernel from 6.9 on. They equal the weights of the links for workers on nodes 0 and 1;
-# no other setting here yields them.
+# Weights in a kernel from 6.9 on. They equal the weights of the links for workers on nodes 0 and 1.
+# No other run of this test has these weights.
 KERNELS_WEIGHTS = [3, 3, 2, 1]
 SEARCH_SECONDS = 45  # until proximity has been found, in seven steps and perhaps one reversed step
 
@@ -92,8 +92,8 @@ for name in ("interleave", "weighted", "asymsched"):
     programs.expect(results[name].numa.get("place") == name and not results[name].notices,
                     f"{name}: the placement mode is reported without notices: {results[name].notices}")
 
-# The kernel's rule, by page numbers: of the 22 pages of a group, each of the first nodes has 6,
-# each other node 5.
+# The kernel interleaves by page numbers. So of the 22 pages of a group, the first two nodes have 6
+# pages each, and the other nodes have 5.
 expect_shares("interleave", results["interleave"], [0.25] * 4, tolerance=1 / 40)
 weighted = results["weighted"]
 wanted = [float(share) / 100

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts of one variant by cachegrind, between two virtual times: the difference of two runs of
-different length, which does not contain set-up and the first events. In a second pair of runs, the
-first-level cache is replaced by a TLB.
+"""Counts the instructions and cache misses of one variant by cachegrind. The counts are the difference
+of two runs with different end times, so they do not contain the set-up and the first events. In a
+second pair of runs, a TLB replaces the first-level cache.
 
 cachegrind runs one thread at a time, about fifty times slower than the machine, and simulates no
 prefetching. With a GVT interval of 300 ms there are about as many events between two rounds as with
-4 ms on the machine. Pinning, rebinding and pagemigd are off, because a wait of some milliseconds
-has another meaning at this speed."""
+4 ms on the machine. Pinning, rebinding and pagemigd are off, because their
+intervals in milliseconds do not fit to this speed."""
 
 import shutil
 import tempfile

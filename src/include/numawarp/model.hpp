@@ -62,7 +62,8 @@ struct Setup {
     // The minimum delay of every event for another LP. 0: no lookahead, and --engine conservative
     // is refused.
     VirtualTime lookahead = 0;
-    // The largest payload, at most 65,535. Declared events need not be included.
+    // The largest payload, at most 65,535. The sizes of events that are declared as structs are
+    // known without it.
     std::size_t payload_bytes_max = 0;
     // The class of the LPs: nw::process<Lp>(…). Must be empty with nw::kinds.
     ProcessFactory process{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Page migration and the placement probe on real nodes. Tests something only on machines with two
-// nodes or more (tests/guest has such machines).
+// Page migration and the placement probe on real nodes. On machines with one node, nothing is
+// tested (tests/guest has machines with several nodes).
 #include <cerrno>
 #include <cstring>
 #include <vector>
