@@ -179,7 +179,7 @@ TEST_CASE("SegmentTable: a handler is ended if the slot has no room for its even
         FAIL("the handler was not ended");
     }
     guard.recover();
-    CHECK(std::string(guard.description()) == words_where_memory_ends);
+    CHECK(std::string(guard.description()) == out_of_memory_message);
 }
 
 TEST_CASE("SegmentTable: allocated segments and some slack are open") {

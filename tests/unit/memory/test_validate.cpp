@@ -36,10 +36,10 @@ class UsedGroup {
         large = heap.allocate(100'000);
         kept = chunks[3];
         kept_bytes = 120;
-        look();
+        check_all();
     }
 
-    void look() const {
+    void check_all() const {
         memory.validate();
         heap.validate();
     }
@@ -48,9 +48,9 @@ class UsedGroup {
         INFO(what);
         T right = place;
         place = static_cast<T>(wrong);
-        CHECK_THROWS_AS(look(), InternalError);
+        CHECK_THROWS_AS(check_all(), InternalError);
         place = right;
-        CHECK_NOTHROW(look());
+        CHECK_NOTHROW(check_all());
     }
 
   private:
@@ -78,7 +78,7 @@ TEST_CASE("PlatformHeap: validate() finds damage") {
     group.check_found("allocated memory is marked as new", heap.*opened(BumpOf{}),
                       static_cast<std::byte*>(group.kept));
     heap.free(group.kept, group.kept_bytes);
-    REQUIRE_NOTHROW(group.look());
+    REQUIRE_NOTHROW(group.check_all());
     SECTION("a double free") { heap.free(group.kept, group.kept_bytes); }
     SECTION("a free of a part of a free chunk") {
         heap.free(static_cast<std::byte*>(group.kept) + 64, 64);
@@ -87,7 +87,7 @@ TEST_CASE("PlatformHeap: validate() finds damage") {
         *static_cast<void**>(group.kept) = static_cast<std::byte*>(group.kept) + 8;
     }
     SECTION("a free of memory of another owner") { heap.free(group.last, 64); }
-    CHECK_THROWS_AS(group.look(), InternalError);
+    CHECK_THROWS_AS(group.check_all(), InternalError);
 }
 
 TEST_CASE("StateSpans: validate() finds damage") {
