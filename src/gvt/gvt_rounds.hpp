@@ -12,11 +12,10 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "gvt/contribution.hpp"
 #include "gvt/window_control.hpp"
-#include "net/counted_reduction.hpp"
+#include "net/reduction_rounds.hpp"
 
 namespace nw {
 
@@ -30,16 +29,14 @@ struct GvtResult {
     VirtualTime window = time_infinity;
     // Number of generations that may be executed: beyond GVT from 0, at GVT from `generation`.
     std::uint32_t generations = 1;
-    Contribution sums;
+    Contribution sums{};
 
     EventBound bound() const noexcept { return {gvt, generation}; }
 };
 
-class GvtRounds {
+class GvtRounds : public ReductionRounds<Contribution, GvtResult> {
   public:
     using Clock = std::chrono::steady_clock;
-
-    using Part = CountedReduction<Contribution>::Part;
 
     // `arrivals`: a rank publishes a result only when it has received all batches that were sent to
     // it before the cuts.
@@ -48,8 +45,6 @@ class GvtRounds {
 
     // Thread: any worker.
     std::uint32_t opened() const noexcept { return opened_.load(std::memory_order_acquire); }
-    std::uint32_t done() const noexcept { return done_.load(std::memory_order_acquire); }
-    const GvtResult& result() const noexcept { return result_; }
 
     // Called by a worker that has nothing to do before the next result: requests a round now.
     void want_round() noexcept { raise(wanted_); }
@@ -58,50 +53,23 @@ class GvtRounds {
     // of its reduction, so that reductions take at most a fifth of the time.
     void suggest_round() noexcept { raise(suggested_); }
 
-    // Thread: worker w, once per round, after it has filled slot(w).
-    Part& slot(std::uint32_t worker) noexcept { return slots_[worker]; }
-    void arrive(std::uint32_t worker) noexcept {
-        slots_[worker].arrivals.fetch_add(1, std::memory_order_relaxed);
-        arrived_.fetch_add(1);
-    }
-
     // Thread: a worker that has cut the open round. Returns whether the worker should take a turn:
     // the result is there, or all workers have cut, so that a reduction can be started.
-    bool calls_for(std::uint32_t seen) const noexcept {
-        return done_.load() != seen || arrived_.load() == workers_;
-    }
+    bool calls_for(std::uint32_t seen) const noexcept { return done() != seen || has_gathered(); }
 
-    // Thread: the holder of the net role. Returns whether this rank has contributed to a round
-    // whose result it does not have.
-    bool is_under_way() const noexcept { return reduction_.is_under_way(); }
+    // --- Thread: the holder of the net role ---
 
-    // Thread: the holder of the net role. Returns whether all ranks have contributed, and batches
-    // for this rank have not arrived yet.
-    bool is_receiving() const noexcept { return reduction_.is_receiving(); }
-
-    // Thread: the holder of the net role. Returns whether all workers have cut the open round, and
-    // the next step() starts its reduction. Before that, no worker can read its result.
-    bool gathered() const noexcept {
-        return !reduction_.is_under_way() && opened() != done_.load(std::memory_order_relaxed) &&
-               arrived_.load(std::memory_order_acquire) == workers_;  // pairs with arrive()
-    }
-
-    // Thread: the holder of the net role. Returns when the last round was opened.
+    // Returns when the last round was opened.
     Clock::time_point opened_at() const noexcept { return opened_at_; }
 
-    // Thread: the holder of the net role. Counts a received batch that was sent in this epoch.
-    void receive(std::uint32_t epoch) noexcept { reduction_.receive(epoch); }
+    // Returns whether a round is over. Cost: a few loads if there is nothing to do.
+    bool step(Clock::time_point now);
 
-    // Thread: the holder of the net role. Cost: a few loads if there is nothing to do.
-    void step(Clock::time_point now);
-
-    // Restarts the watchdog's patience after a time in which no worker could cut. Thread: the
-    // holder of the net role.
+    // Restarts the watchdog's patience after a time in which no worker could cut.
     void restart_watchdog(Clock::time_point now) noexcept { opened_at_ = now; }
 
     // Returns the watchdog's message about a round that takes longer than `patience`, once per
-    // round. The message names the workers that have not cut, or reports what has not arrived
-    // from other ranks. Empty if the round is younger.
+    // round. Empty if the round is younger.
     std::string overdue(Clock::time_point now, std::chrono::duration<double> patience);
 
   private:
@@ -109,25 +77,14 @@ class GvtRounds {
         if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);
     }
     bool is_due(Clock::time_point now) const noexcept;
-    void publish(const Contribution& sums, Clock::time_point now);
+    void update(const Contribution& sums, GvtResult& result, Clock::time_point now);
 
-    struct alignas(64) Slot : Part {
-        std::atomic<std::uint32_t> arrivals{first_round};  // rounds that this worker has cut
-    };
-
-    Transport& transport_;
-    std::uint32_t workers_;
-    CountedReduction<Contribution> reduction_;  // used by the holder of the net role
     std::chrono::nanoseconds interval_;
     WindowControl window_;
 
     alignas(64) std::atomic<std::uint32_t> opened_{first_round};
-    std::atomic<std::uint32_t> done_{first_round};
-    GvtResult result_;
-    alignas(64) std::atomic<std::uint32_t> arrived_{0};
-    std::atomic<bool> wanted_{false};
+    alignas(64) std::atomic<bool> wanted_{false};
     std::atomic<bool> suggested_{false};
-    std::vector<Slot> slots_;
     // Used by the holder of the net role.
     Clock::time_point last_done_ = Clock::now();
     Clock::time_point opened_at_ = Clock::now();

@@ -14,7 +14,7 @@ WindowRank::WindowRank(const RunPlan& plan, Transport& transport, MemorySource& 
       world_(plan, memory, output, &exchange_),
       progress_(progress),
       stop_signal_(stop_signal),
-      rounds_(transport, plan.workers, first_window),
+      rounds_(transport, plan.workers, first_window, true),
       sleepers_(plan.workers, transport.ranks() > 1 ? &transport : nullptr) {}
 
 bool WindowRank::net_step() {
@@ -41,7 +41,7 @@ void WindowRank::begin_reduction() {
 
 std::string WindowRank::waiting_for() {
     const LockGuard role(net_role_);
-    return rounds_.waiting_for();
+    return rounds_.waiting_for("its end has not been reached by worker");
 }
 
 bool WindowRank::step() {
@@ -51,7 +51,8 @@ bool WindowRank::step() {
         for_each_wire_event(batch.data(), batch.size(),
                             [this](const WireEvent& wire) { world_.deliver(wire); });
     });
-    if (rounds_.step()) sleepers_.wake_all();
+    if (rounds_.step([](const WindowSums& sums, WindowSums& result) { result = sums; }))
+        sleepers_.wake_all();
     return rounds_.is_receiving() || exchange_.unsent() > 0;
 }
 

@@ -16,9 +16,10 @@
 
 #include "api/event_key.hpp"
 #include "engine/inorder/in_order_executor.hpp"
-#include "engine/inorder/window_rounds.hpp"
+#include "engine/inorder/window_sums.hpp"
 #include "engine/sleepers.hpp"
 #include "net/exchange.hpp"
+#include "net/reduction_rounds.hpp"
 #include "results/statistics/live_progress.hpp"
 #include "results/statistics/run_history.hpp"
 #include "util/locks.hpp"
@@ -26,6 +27,9 @@
 namespace nw {
 
 class EngineTrial;
+
+// One round per window. A batch carries the window in which it was sent.
+using WindowRounds = ReductionRounds<WindowSums>;
 
 class WindowRank {
   public:

@@ -235,7 +235,7 @@ bool WindowWorker::execute(Clock::time_point now) {
 }
 
 void WindowWorker::cut(Clock::time_point now) {
-    WindowRounds::Slot& slot = rank_.rounds().slot(self_);
+    WindowRounds::Part& slot = rank_.rounds().slot(self_);
     WindowSums& sums = slot.sums;
     sums = {};
     executor_.mail().flush();  // even after a failure: other ranks wait for counted batches
@@ -268,7 +268,7 @@ void WindowWorker::cut(Clock::time_point now) {
     has_warned_ = false;
     marks_.gvt_phase();
     note_handoff(Handoff::cut_made);
-    if (rank_.rounds().arrive()) rank_.begin_reduction();
+    if (rank_.rounds().arrive(self_)) rank_.begin_reduction();
 }
 
 void WindowWorker::report(const WindowSums& sums, Clock::time_point now) {

@@ -16,8 +16,8 @@
 //                         T'        cut'    T' + L        T' ≥ cut: nothing before the cut is left
 //
 // When a worker learns the result, everything that was sent before the cuts has arrived
-// (window_rounds.hpp). An event that is sent after its sender's cut is caused by an event at T' or
-// later, so its time is at least T' + L.
+// (net/reduction_rounds.hpp). An event that is sent after its sender's cut is caused by an event at
+// T' or later, so its time is at least T' + L.
 //
 // Compare Nicol: "The cost of conservative synchronization in parallel discrete event simulations",
 // JACM 1993.

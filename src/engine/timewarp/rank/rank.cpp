@@ -151,14 +151,12 @@ Rank::NetStep Rank::step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
         trace.mark(TraceKind::receive, received);
     }
     // Only while memory is ample, because handing groups over takes memory temporarily.
-    if (gvt_.gathered() && memory_budget_.level(now) == MemoryBudget::Level::ample) {
+    if (gvt_.has_gathered() && memory_budget_.level(now) == MemoryBudget::Level::ample) {
         rebinding_.make_plan(gvt_.opened(), now, groups_,
                              [this](std::uint32_t g) { return owner(g).worker; });
         note_handoff(Handoff::plan_made);
     }
-    const std::uint32_t done = gvt_.done();
-    gvt_.step(now);
-    const bool is_over = gvt_.done() != done;
+    const bool is_over = gvt_.step(now);
     if (trace_.on() && is_over) {
         // A turn reads the clock before it gets here. So it may have opened a round with a time at
         // which the last round was not over.
