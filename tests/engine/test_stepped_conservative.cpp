@@ -73,7 +73,7 @@ class SteppedWindows {
         while (!finished()) step();
         for (const auto& worker : workers_) worker->executor().hand_over_output(time_infinity);
         for (std::uint32_t r = 0; r < ranks_.size(); ++r)
-            if (sums().failed_rank == r || ranks_[r]->broken()) ranks_[r]->rethrow_failure();
+            if (sums().failed_rank == r || ranks_[r]->failed()) ranks_[r]->rethrow_failure();
     }
 
     // Calls on_end() of all LPs. The output of on_end() goes to the LP's rank. Requires: run() has

@@ -87,12 +87,8 @@ class ConservativeRun final : private SavedRank {
     // --- Thread: each worker's ---
 
     template <class Step>
-    void guarded(std::uint32_t w, Step&& step) {
-        try {
-            if (!rank_.broken()) step();
-        } catch (...) {
-            rank_.fail(workers_[w]->executor().at());
-        }
+    void guarded(std::uint32_t, Step&& step) noexcept {
+        rank_.guarded(step);
     }
 
     void work(std::uint32_t w) {
@@ -111,7 +107,7 @@ class ConservativeRun final : private SavedRank {
             barrier_.arrive_and_wait();  // now no worker executes events
             if (w == 0) {
                 guarded(w, [&] { rank_.finish_sending(); });
-                is_pause_ = workers_[w]->paused() && !rank_.broken();
+                is_pause_ = workers_[w]->paused() && !rank_.failed();
             }
             barrier_.arrive_and_wait();
             if (!is_pause_) break;
@@ -134,8 +130,6 @@ class ConservativeRun final : private SavedRank {
             else
                 workers_[w]->executor().hand_over_output(time_infinity);
         });
-        // A measure has failed. The groups are not complete, so that no engine can continue.
-        if (leaving_ != nullptr && rank_.failed()) rank_.give_up();
     }
 
     void prepare_to_leave() {
@@ -164,14 +158,15 @@ class ConservativeRun final : private SavedRank {
                 const auto network = rank_.hold_network();
                 begin_output(run_);
             });
-        if (w == 0 && !rank_.broken()) has_groups_.store(true, std::memory_order_release);
+        if (w == 0 && !rank_.failed()) has_groups_.store(true, std::memory_order_release);
         guarded(w, [&] {
             if (run_.paused == nullptr) workers_[w]->start();
         });
         barrier_.arrive_and_wait();  // worker 0 serves the network from now on
         // Other ranks may need long for their set-up. Therefore this rank does not agree with them
         // on a failure at this stage.
-        if (rank_.failed() && run_.plan.ranks > 1) rank_.give_up();
+        if (rank_.model_failed()) rank_.stop();
+        barrier_.arrive_and_wait();
         if (w == 0) pump_.end();
     }
 
@@ -184,7 +179,7 @@ class ConservativeRun final : private SavedRank {
             else
                 rank_.receive_early();
         } catch (...) {
-            rank_.fail({});
+            rank_.fail(std::current_exception());
         }
     }
 
@@ -196,11 +191,8 @@ class ConservativeRun final : private SavedRank {
 
     // --- Saving ---
 
-    bool cannot_go_on() const noexcept override { return rank_.broken(); }
-    void fail_now() noexcept override {
-        rank_.fail({});
-        rank_.give_up();
-    }
+    bool cannot_go_on() const noexcept override { return rank_.failed(); }
+    void fail_now() noexcept override { rank_.fail(std::current_exception()); }
     int signal_to_end() const noexcept override {
         return std::max(sums().stop, rank_.stop_signal());
     }
@@ -211,7 +203,7 @@ class ConservativeRun final : private SavedRank {
     const WindowSums& sums() const noexcept { return rank_.rounds().result(); }
 
     void rethrow_failure() {
-        if (rank_.broken() || sums().failed_rank == rank_.id()) rank_.rethrow_failure();
+        if (rank_.failed() || sums().failed_rank == index(rank_.id())) rank_.rethrow_failure();
         // Another rank has the failure. That rank reports the failure and ends all ranks.
         if (sums().failed()) run_.ranks.share({});
     }
@@ -238,7 +230,7 @@ class ConservativeRun final : private SavedRank {
         for (std::uint32_t lp = 0; lp < run_.plan.rules.lps; ++lp) {
             const std::uint32_t group = run_.plan.partition.position(lp).group;
             const Partition::Owner owner = run_.plan.partition.first_owner(group);
-            if (owner.rank != rank_.id()) continue;
+            if (owner.rank != index(rank_.id())) continue;
             InOrderExecutor& executor = workers_[owner.worker]->executor();
             thread.adopt(executor);
             executor.run_on_end(rank_.world().lp(lp), run_.result.end_time, run_.result.measures);

@@ -10,12 +10,9 @@ namespace nw {
 WindowRank::WindowRank(const RunPlan& plan, Transport& transport, MemorySource& memory,
                        OutputWriter& output, LiveProgress& progress,
                        const std::atomic<int>& stop_signal)
-    : exchange_(transport),
+    : ThreadedRank(plan, transport, progress, stop_signal, false),
       world_(plan, memory, output, &exchange_),
-      progress_(progress),
-      stop_signal_(stop_signal),
-      rounds_(transport, plan.workers, first_window, true),
-      sleepers_(plan.workers, transport.ranks() > 1 ? &transport : nullptr) {}
+      rounds_(transport, plan.workers, first_window, true) {}
 
 bool WindowRank::net_step() {
     if (exchange_.ranks() == 1) return false;  // the last worker to arrive does all the work
@@ -24,14 +21,8 @@ bool WindowRank::net_step() {
     return step();
 }
 
-void WindowRank::receive_early() {
-    if (!net_role_.try_lock()) return;
-    const LockGuard role(net_role_, std::adopt_lock);
-    exchange_.receive_early();
-}
-
 void WindowRank::finish_sending() {
-    while (!broken() && exchange_.unsent() > 0) net_step();
+    while (!failed() && exchange_.unsent() > 0) net_step();
 }
 
 void WindowRank::begin_reduction() {
@@ -59,46 +50,8 @@ bool WindowRank::step() {
 void WindowRank::sleep(std::uint32_t w, std::uint32_t seen) {
     sleepers_.sleep(w, time_infinity, [&] {
         const bool is_expecting = sleepers_.keeps_network(w) && net_step();
-        return is_expecting || rounds_.done() != seen || broken();
+        return is_expecting || rounds_.done() != seen || failed();
     });
-}
-
-void WindowRank::fail(const EventKey& at) {
-    bool models = false;
-    try {
-        throw;
-    } catch (const ModelError&) {
-        models = true;
-    } catch (...) {
-    }
-    {
-        const LockGuard lock(failure_mutex_);
-        // A failure of the engine outranks a failure of the model.
-        const bool outranks = failure_is_models_ && (!models || before(at, failed_at_));
-        if (failure_ == nullptr || outranks) {
-            failure_ = std::current_exception();
-            failed_at_ = at;
-            failure_is_models_ = models;
-        }
-        failed_.store(true, std::memory_order_release);
-        if (!models) broken_.store(true);
-    }
-    if (!models) sleepers_.wake_all();
-}
-
-void WindowRank::give_up() noexcept {
-    broken_.store(true);
-    sleepers_.wake_all();
-}
-
-EventKey WindowRank::failed_at() {
-    const LockGuard lock(failure_mutex_);
-    return failed_at_;
-}
-
-void WindowRank::rethrow_failure() {
-    const LockGuard lock(failure_mutex_);
-    if (failure_ != nullptr) std::rethrow_exception(failure_);
 }
 
 }  // namespace nw

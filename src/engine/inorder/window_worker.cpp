@@ -9,6 +9,8 @@
 #include "engine/checkpoint/saved_group.hpp"
 #include "plan/engine_trial.hpp"
 #include "plan/run_plan.hpp"
+#include "results/statistics/live_progress.hpp"
+#include "results/statistics/run_history.hpp"
 #include "util/handoff.hpp"
 
 namespace nw {
@@ -39,14 +41,17 @@ template <class Step>
 void WindowWorker::attempt(Step&& step) noexcept {
     try {
         if (!failed_) step();
+        return;
+    } catch (const ModelError& error) {
+        rank_.fail_in_model(executor_.at(), error.what());
     } catch (...) {
-        rank_.fail(executor_.at());
-        failed_ = true;
+        rank_.fail(std::current_exception());
     }
+    failed_ = true;
 }
 
 void WindowWorker::start() {
-    if (rank_.broken()) return;
+    if (rank_.failed()) return;
     attempt([&] { executor_.start([this] { rank_.net_step(); }); });
 }
 
@@ -139,7 +144,8 @@ void WindowWorker::begin_ending(const WindowSums& sums, Clock::time_point now) {
 
 // A chain of zero delays that an LP sends to itself may have no end.
 bool WindowWorker::is_out_of_patience(Clock::time_point now) const noexcept {
-    return ending_ == Ending::catching_up && now - stands_since_ > stop_patience && !rank_.failed();
+    return ending_ == Ending::catching_up && now - stands_since_ > stop_patience &&
+           !rank_.model_failed();
 }
 
 void WindowWorker::end_or_pause(const WindowSums& sums, Clock::time_point now) {
@@ -154,7 +160,7 @@ void WindowWorker::end_or_pause(const WindowSums& sums, Clock::time_point now) {
     paused_ = is_to_pause && !sums.failed() && sums.earliest < rank_.plan().until;
     finished_ = !paused_;
     if (paused_) attempt([&] { executor_.hand_over_all_output(horizon_); });
-    if (paused_ && failed_) rank_.give_up();
+    if (paused_ && failed_) rank_.stop();
 }
 
 SavedPart WindowWorker::save(SectionWriter& file, std::uint32_t file_number,
@@ -255,9 +261,9 @@ void WindowWorker::cut(Clock::time_point now) {
         overlap_.on_cut(now);
         sums.overlap = overlap_.share();
     }
-    if (rank_.failed()) {
-        sums.failed_at = rank_.failed_at();
-        sums.failed_rank = rank_.id();
+    if (rank_.model_failed()) {
+        sums.failed_at = rank_.model_failed_at();
+        sums.failed_rank = index(rank_.id());
     }
     sums.stop = rank_.stop_signal();
     sums.save = now >= save_due_;

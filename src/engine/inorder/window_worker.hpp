@@ -45,7 +45,7 @@ class WindowWorker final : public SavedWorker {
     InOrderExecutor& executor() noexcept { return executor_; }
     const InOrderExecutor& executor() const noexcept { return executor_; }
 
-    // Calls on_start() of the worker's LPs, unless the rank is broken.
+    // Calls on_start() of the worker's LPs, unless the rank has failed.
     void start();
     // Takes one turn. Returns whether there was anything to do.
     bool turn(Clock::time_point now = Clock::now());
@@ -53,8 +53,8 @@ class WindowWorker final : public SavedWorker {
     // do, and may_sleep().
     void sleep();
     bool may_sleep() const noexcept;
-    // The worker has the result of the last window, or the rank is broken.
-    bool finished() const noexcept { return finished_ || rank_.broken(); }
+    // The worker has the result of the last window, or the rank has failed.
+    bool finished() const noexcept { return finished_ || rank_.failed(); }
     double asleep_seconds() const noexcept { return asleep_seconds_; }
     // The worker has the result of the last window before a save. When this holds for all workers,
     // everything before a horizon is executed, nothing beyond it is executed, and no message is
@@ -85,7 +85,7 @@ class WindowWorker final : public SavedWorker {
     void end_or_pause(const WindowSums& sums, Clock::time_point now);
     bool is_out_of_patience(Clock::time_point now) const noexcept;
     bool has_cut() const noexcept { return cut_ != seen_; }
-    bool is_first() const noexcept { return self_ == 0 && rank_.id() == 0; }
+    bool is_first() const noexcept { return self_ == 0 && rank_.id() == RankId{0}; }
 
     WindowRank& rank_;
     const std::uint32_t self_;

@@ -10,8 +10,6 @@
 #include "net/transport.hpp"
 #include "plan/run_plan.hpp"
 #include "results/statistics/live_progress.hpp"
-#include "results/statistics/run_history.hpp"
-#include "util/check.hpp"
 #include "util/handoff.hpp"
 #include "util/locks.hpp"
 
@@ -53,16 +51,11 @@ constexpr std::uint32_t workers_with_rings_max = 16;
 Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
            LiveProgress& progress, const std::atomic<int>& stop_signal,
            const std::vector<NodeId>& worker_nodes, const SharedSeats& shared_seats)
-    : plan_(plan),
-      transport_(transport),
-      exchange_(transport),
+    : ThreadedRank(plan, transport, progress, stop_signal, plan.config.net_thread),
       batch_bytes_(transport.batch_bytes()),
       memory_(memory),
       memory_budget_(plan, memory, transport.ranks()),
       output_(output),
-      progress_(progress),
-      history_(std::make_unique<RunHistory>()),
-      stop_signal_(stop_signal),
       gvt_(transport, plan.workers, plan.config.gvt_interval_ms, window_of(plan),
            plan.knows_arrivals()),
       groups_(plan.partition.groups()),
@@ -70,8 +63,6 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
       ready_lists_(plan.workers),
       ring_count_(plan.workers > 1 && plan.workers <= workers_with_rings_max ? plan.workers : 0),
       rings_(plan.workers),
-      sleepers_(plan.workers,
-                transport.ranks() > 1 && !plan.config.net_thread ? &transport : nullptr),
       seats_(worker_nodes.empty() ? std::vector<NodeId>(plan.workers) : worker_nodes,
              transport.rank(), shared_seats),
       stacks_(plan.workers),
@@ -87,12 +78,10 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
 
 Rank::~Rank() = default;
 
-RankId Rank::id() const noexcept { return transport_.rank(); }
-
 Os& Rank::os() noexcept { return memory_.os(); }
 
 std::size_t Rank::trace_spans_max() const noexcept {
-    return plan_.config.trace ? nw::trace_spans_max(transport_.ranks(), plan_.workers) : 0;
+    return plan_.config.trace ? nw::trace_spans_max(exchange_.ranks(), plan_.workers) : 0;
 }
 
 Group& Rank::make_group(std::uint32_t g) {
@@ -122,12 +111,6 @@ std::unique_ptr<Group> Rank::take_group(std::uint32_t g) noexcept { return std::
 
 void Rank::drop_group(std::uint32_t g) { groups_[g].reset(); }
 
-void Rank::receive_early() {
-    if (!net_role_.try_lock()) return;
-    const LockGuard role(net_role_, std::adopt_lock);
-    exchange_.receive_early();
-}
-
 bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (!net_role_.try_lock()) return true;
     NetStep result;
@@ -140,9 +123,15 @@ bool Rank::net_step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     return result.is_expecting;
 }
 
+void Rank::net_step() {
+    TraceTrack none(0);
+    TraceTurn turn(none);
+    net_step(GvtRounds::Clock::now(), turn);
+}
+
 Rank::NetStep Rank::step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (const std::uint64_t sent = exchange_.send(); sent > 0) trace.mark(TraceKind::send, sent);
-    if (transport_.ranks() > 1) {
+    if (exchange_.ranks() > 1) {
         const std::uint64_t received = exchange_.receive([this](std::span<const std::byte> batch) {
             gvt_.receive(epoch_of_batch(batch.data()));
             note_handoff(Handoff::batch_received);
@@ -200,7 +189,7 @@ void Rank::sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon, Trace
     sleepers_.sleep(w, horizon, [&] {
         const bool is_expecting =
             sleepers_.keeps_network(w) && net_step(GvtRounds::Clock::now(), trace);
-        return is_expecting || failed_.load() || has_mail(w) || gvt_.calls_for(seen);
+        return is_expecting || failed() || has_mail(w) || gvt_.calls_for(seen);
     });
 }
 
@@ -239,41 +228,9 @@ void Rank::contribute(std::uint32_t w, Contribution& sums) {
     if (model_failed()) sums.failed_at = model_failed_at();
 }
 
-void Rank::fail(std::exception_ptr failure) {
-    const LockGuard lock(failure_mutex_);
-    // A failure of the engine outranks a failure of the model.
-    if (failure_ == nullptr || model_failed()) {
-        failure_ = failure;
-        model_failed_.store(false);
-        model_failed_at_.time = time_infinity;
-    }
-    stop();
-}
-
-void Rank::fail_in_model(const EventKey& key, const std::string& message) {
-    const LockGuard lock(failure_mutex_);
-    if (failure_ != nullptr && !before(key, model_failed_at_)) return;
-    if (failure_ != nullptr && !model_failed()) return;
-    failure_ = std::make_exception_ptr(ModelError(message));
-    model_failed_at_ = key;
-    model_failed_.store(true, std::memory_order_release);
+void Rank::announce_model_failure() noexcept {
     gvt_.want_round();
     sleepers_.wake_all();
-}
-
-EventKey Rank::model_failed_at() {
-    const LockGuard lock(failure_mutex_);
-    return model_failed_at_;
-}
-
-void Rank::stop() noexcept {
-    failed_.store(true);
-    sleepers_.wake_all();
-}
-
-void Rank::rethrow_failure() {
-    const LockGuard lock(failure_mutex_);
-    if (failure_ != nullptr) std::rethrow_exception(failure_);
 }
 
 }  // namespace nw

@@ -1,38 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a Time Warp run: the data that its workers share, and no data of a single worker. The
-// main thread creates it. Workers own disjoint groups, and meet only in these places:
+// main thread creates it. Workers own disjoint groups, and meet only in these places, and in those
+// of ThreadedRank:
 //
 //     mail of a group, ready list of a worker   any worker → owner
 //     mail rings                                one worker → another
 //     GVT rounds                                slots: their worker → net role;
 //                                               result: net role → all
-//     net role                                  a try-lock; transport, outgoing batches, rebinding
+//     rebinding                                 net role → all, with the result of a round
 //     owners of groups                          the old and the new owner in turn → all
 //     handed-over groups of a worker            old owner → new owner, under a mutex
-//     sleepers                                  any thread → the sleeping worker
-//     failure                                   the earliest in virtual time, under a mutex
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/memory_budget.hpp"
-#include "engine/sleepers.hpp"
+#include "engine/threaded_rank.hpp"
 #include "engine/timewarp/rank/rank_balance.hpp"
 #include "engine/timewarp/rank/rebinding.hpp"
 #include "engine/timewarp/rank/worker_seats.hpp"
 #include "event/pending_entry.hpp"
 #include "event/ready_list.hpp"
 #include "gvt/gvt_rounds.hpp"
-#include "net/exchange.hpp"
 #include "plan/partition.hpp"
 #include "results/statistics/trace.hpp"
 #include "util/locks.hpp"
@@ -40,18 +35,14 @@
 namespace nw {
 
 class BottomHalf;
-class EngineTrial;
 class MailBuffer;
 class MailRing;
 class MemorySource;
 class Os;
 class OutputWriter;
-class RunHistory;
 struct AddressRange;
 struct Group;
-struct LiveProgress;
 struct LpRecord;
-struct RunPlan;
 
 // Groups on their way from one worker to another, with the data that the old owner kept for them.
 struct Handover {
@@ -60,7 +51,7 @@ struct Handover {
     std::vector<LpRecord*> uncommitted;  // their LPs that have uncommitted events
 };
 
-class Rank {
+class Rank final : public ThreadedRank {
   public:
     // `worker_nodes`: the NUMA node of each worker; empty: all are on node 0. `shared_seats`: the
     // seats that this rank shares with other ranks of its host.
@@ -68,10 +59,7 @@ class Rank {
          LiveProgress& progress, const std::atomic<int>& stop_signal,
          const std::vector<NodeId>& worker_nodes = {}, const SharedSeats& shared_seats = {});
     ~Rank();
-    Rank(const Rank&) = delete;
-    Rank& operator=(const Rank&) = delete;
 
-    const RunPlan& plan() const noexcept { return plan_; }
     GvtRounds& gvt() noexcept { return gvt_; }
     OutputWriter& output() noexcept { return output_; }
     Group* group(std::uint32_t g) noexcept { return groups_[g].get(); }
@@ -80,11 +68,9 @@ class Rank {
     Partition::Owner owner(std::uint32_t g) const noexcept {
         return owners_[g].load(std::memory_order_relaxed);
     }
-    RankId id() const noexcept;
     std::size_t batch_bytes() const noexcept { return batch_bytes_; }
     // The stacks of the workers' threads. Each worker writes its own entry before a barrier.
     std::vector<AddressRange>& stacks() noexcept { return stacks_; }
-    int stop_signal() const noexcept { return stop_signal_.load(std::memory_order_relaxed); }
 
     // Thread: the worker that will own the group, so that first touch puts the group's pages on its
     // node.
@@ -106,22 +92,16 @@ class Rank {
         rebinding_.begin_anew(now, groups_);
     }
 
-    // While groups are built: receives batches and keeps them for the first net_step().
-    void receive_early();
-
     // Thread: any worker, between events. Takes the net role if it is free, sends and receives
     // batches, and advances the GVT round. `trace` is the calling thread's, begun at `now`. Returns
     // whether something is under way that only another step will find.
     bool net_step(GvtRounds::Clock::time_point now, TraceTurn& trace);
+    void net_step();  // without a track
 
     // Hands a closed batch for another rank to the net role.
     void send_batch(RankId destination, const MailBuffer& batch);
     // Whether more batches wait to be sent to other ranks than the rank should hold. Thread: any.
     bool is_congested() const noexcept;
-
-    // While the lock is held, no thread moves messages between ranks, so that one thread of each
-    // rank may use RankGroup. Requires: no worker executes.
-    std::unique_lock<SpinLock> hold_network() { return std::unique_lock(net_role_); }
 
     // Puts wire events into the bottom halves of their groups. Requires: this rank owns the groups.
     void deliver(const std::byte* events, std::size_t size);
@@ -146,7 +126,6 @@ class Rank {
     // of rounds whose result it has read. Sleeps until there is mail with events before `horizon`,
     // or work for the round.
     void sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon, TraceTurn& trace);
-    bool may_sleep(std::uint32_t w) const noexcept { return sleepers_.may_sleep(w); }
 
     // The worker that gets the mail of a group: its owner, or its next owner during a handover.
     Partition::Owner addressee(std::uint32_t g) const noexcept {
@@ -172,29 +151,6 @@ class Rank {
     // event and, through the first worker, memory and load.
     void contribute(std::uint32_t w, Contribution& sums);
 
-    // Ends the run at once.
-    void fail(std::exception_ptr failure);
-    // A final event has failed. The rank keeps the failure of the earliest event. By the next GVT
-    // round, all workers of all ranks learn that an event has failed (Worker::advance()).
-    void fail_in_model(const EventKey& key, const std::string& message);
-    // The key of this rank's earliest event that has failed; with an infinite time if there is
-    // none.
-    EventKey model_failed_at();
-    // Whether model_failed_at() is finite. Takes no lock.
-    bool model_failed() const noexcept { return model_failed_.load(std::memory_order_acquire); }
-    // Makes all workers leave their event loops and call no function of the model any more.
-    void stop() noexcept;
-    bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
-    // Throws the failure of this rank, if there is one.
-    void rethrow_failure();
-
-    LiveProgress& progress() noexcept { return progress_; }
-    // Of --engine auto; null: no other engine continues the run. Set before the workers start.
-    EngineTrial* trial() const noexcept { return trial_; }
-    void set_trial(EngineTrial* trial) noexcept { trial_ = trial; }
-    // Thread: worker 0.
-    RunHistory& history() noexcept { return *history_; }
-
     // The maximum number of spans per track; 0 without --trace.
     std::size_t trace_spans_max() const noexcept;
     // The track of GVT rounds. Requires: no worker executes.
@@ -211,21 +167,15 @@ class Rank {
         std::string overdue;        // a warning, or empty
     };
     NetStep step(GvtRounds::Clock::time_point now, TraceTurn& trace) NW_REQUIRES(net_role_);
+    void announce_model_failure() noexcept override;
     // Thread: worker w.
     bool has_mail(std::uint32_t w) noexcept;
     void bind(const Group& group, std::uint32_t worker) noexcept;
 
-    const RunPlan& plan_;
-    Transport& transport_;
-    Exchange exchange_;
     const std::size_t batch_bytes_;
     MemorySource& memory_;
     MemoryBudget memory_budget_;
     OutputWriter& output_;
-    LiveProgress& progress_;
-    std::unique_ptr<RunHistory> history_;
-    EngineTrial* trial_ = nullptr;
-    const std::atomic<int>& stop_signal_;
     GvtRounds gvt_;
 
     std::vector<std::unique_ptr<Group>> groups_;         // by global number; null: on another rank
@@ -234,23 +184,15 @@ class Rank {
     std::vector<ReadyList> ready_lists_;              // by worker
     const std::size_t ring_count_;                    // number of rings to each worker
     std::vector<std::unique_ptr<MailRing[]>> rings_;  // by reader
-    Sleepers sleepers_;
     WorkerSeats seats_;
     std::vector<AddressRange> stacks_;  // by worker
     Mutex handover_mutex_;
     std::vector<std::vector<Handover>> handed_over_ NW_GUARDED_BY(handover_mutex_);  // by receiver
 
-    SpinLock net_role_;  // by try_lock, except in hold_network()
     Rebinding rebinding_;
     RankBalance balance_;
     TraceTrack trace_;  // under the net role, until no worker executes
     TraceTrack::Clock::time_point round_over_ NW_GUARDED_BY(net_role_){};  // end of its last span
-
-    std::atomic<bool> failed_{false};
-    std::atomic<bool> model_failed_{false};
-    Mutex failure_mutex_;
-    std::exception_ptr failure_ NW_GUARDED_BY(failure_mutex_);
-    EventKey model_failed_at_ NW_GUARDED_BY(failure_mutex_){time_infinity, 0, 0, 0};
 };
 
 }  // namespace nw
