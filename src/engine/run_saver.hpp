@@ -33,14 +33,6 @@ Stopwatch begin_progress(EngineRun& run, RunHistory& history);
 // calls it.
 void begin_output(EngineRun& run);
 
-// Converts the workers of a run to the argument of RunSaver.
-template <class Worker>
-std::vector<SavedWorker*> saved_workers(const std::vector<std::unique_ptr<Worker>>& workers) {
-    std::vector<SavedWorker*> all;
-    for (const auto& worker : workers) all.push_back(worker.get());
-    return all;
-}
-
 class RunSaver {
   public:
     // `workers` are the workers of this rank. `barrier` is shared by all of them.

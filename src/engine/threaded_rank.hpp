@@ -2,7 +2,7 @@
 // The data that the workers of a rank share in each engine with worker threads. Rank (Time Warp)
 // and WindowRank (conservative) add groups, mail and rounds.
 //
-//     net role   a lock. Its holder moves batches between ranks. A worker takes it if it is free
+//     net role   a lock, mostly by try_lock; the holder moves batches between ranks
 //     sleepers   any thread → the sleeping worker
 //     failure    the first in the order of events, under a mutex
 #pragma once

@@ -92,7 +92,7 @@ void measure(std::uint32_t lps, std::uint32_t ranks, std::uint32_t workers) {
         worker->lps().build_groups();
         for (const Group* group : worker->core().groups) lps_here += group->count;
     }
-    for (const auto& worker : made) worker->lps().start();
+    for (const auto& worker : made) worker->start();
     const std::int64_t of_lps = growth();
     nlohmann::json found = {
         {"lps", lps},

@@ -7,7 +7,7 @@
 // With delays, a turn may be interrupted at any handoff (util/handoff.hpp) by turns of other
 // workers.
 //
-// src/engine/timewarp/timewarp.cpp uses threads and barriers. Here, the same is done in sequence:
+// src/engine/threaded_run.hpp uses threads and barriers. Here, the same is done in sequence:
 // set up all workers, start all, run turns until all have finished, finalize.
 #pragma once
 
@@ -157,7 +157,7 @@ class SteppedRun {
         for (const auto& worker : workers_)
             if (!is_slow(worker)) build(*worker, nullptr);
         for (const auto& worker : workers_)
-            if (!is_slow(worker)) worker->lps().start(now_);
+            if (!is_slow(worker)) worker->start(now_);
         for (int tick = 0; tick < 10'000; ++tick) {
             network_.tick();
             for (std::uint32_t r = 0; r < ranks_.size(); ++r)
@@ -170,7 +170,7 @@ class SteppedRun {
         for (const auto& worker : workers_)
             if (is_slow(worker)) build(*worker, nullptr);
         for (const auto& worker : workers_)
-            if (is_slow(worker)) worker->lps().start(now_);
+            if (is_slow(worker)) worker->start(now_);
         return all_came;
     }
 
@@ -180,7 +180,7 @@ class SteppedRun {
         const SavedRun* const saved = plan_.config.restart_from.get();
         for (const auto& worker : workers_) build(*worker, saved);
         if (saved != nullptr) return;
-        for (const auto& worker : workers_) worker->lps().start(now_);
+        for (const auto& worker : workers_) worker->start(now_);
     }
     // Runs one turn of a worker, and one tick of the network. `now`: time since the start.
     bool turn(std::size_t worker, std::chrono::nanoseconds now) {
@@ -268,13 +268,12 @@ class SteppedRun {
         for (const auto& worker : workers_) sum.add(worker->core().counters);
         return sum;
     }
-    EndReason reason() const { return workers_[0]->ending().reason(); }
+    EndReason reason() const { return workers_[0]->end().reason; }
     VirtualTime end_time() const {
-        VirtualTime time = workers_[0]->ending().time();
+        VirtualTime time = workers_[0]->end().time;
         if (time != time_infinity) return time;
         time = 0;
-        for (const auto& worker : workers_)
-            time = std::max(time, worker->committer().last_committed_time());
+        for (const auto& worker : workers_) time = std::max(time, worker->end().last_commit);
         return time;
     }
 
@@ -315,7 +314,7 @@ class SteppedRun {
     // Does what GroupMover does, without threads: if groups are to move in this pause, a drawn
     // share of them moves to other ranks.
     void move_groups() {
-        const Standstill::Purpose purpose = workers_[0]->standstill().purpose();
+        const Standstill::Purpose purpose = workers_[0]->pauses().purpose();
         if (!purpose.move || std::exchange(have_moved_, true)) return;
         std::vector<RankLoads> loads(machine_.ranks);
         for (std::uint32_t g = 0; g < plan_.partition.groups(); ++g) {
@@ -331,7 +330,7 @@ class SteppedRun {
             ranks_[move.from.rank]->drop_group(move.group);
             for (const auto& rank : ranks_) rank->set_owner(move.group, move.to);
             Worker& to = worker_of(move.to);
-            to.lps().take_group(move.group, *parcels[0], to.standstill().bound().time);
+            to.lps().take_group(move.group, *parcels[0], to.pauses().paused_at());
         }
         for (const auto& rank : ranks_) rank->measure_loads_anew(now_);
         ranks_[0]->balance().note_pause(!moves.empty(), {}, now_);

@@ -51,7 +51,7 @@ class SteppedWindows {
             ranks_.push_back(std::make_unique<WindowRank>(plan_, transport, memory_, *outputs_[r],
                                                           progress_, stop_signal_));
             for (std::uint32_t w = 0; w < machine.workers; ++w)
-                workers_.push_back(std::make_unique<WindowWorker>(*ranks_[r], w));
+                workers_.push_back(std::make_unique<WindowWorker>(*ranks_[r], WorkerId{w}));
         }
     }
 

@@ -122,8 +122,9 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void destroy_lps(const std::atomic<int>& stop_signal);
     Counters& counters() noexcept { return counters_; }
     const WorkerFigures& figures() const noexcept { return figures_; }
-    const IntervalSums& intervals() const noexcept { return intervals_; }
+    const IntervalSums* intervals() const noexcept { return &intervals_; }
     EventKey at() const noexcept { return call_.key(); }  // of the event executed last
+    std::uint32_t failed_lp() const noexcept { return call_.lp->id; }
     const std::vector<Group*>& groups() const noexcept { return groups_; }
     VirtualTime last_time() const noexcept { return last_time_; }
 

@@ -69,7 +69,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         run_.output.finish();
         if (run_.result.reason != EndReason::interrupted) {
             const LiveProgress::Unstoppable phase(run_.progress, in_on_end);
-            run_.result.measures.intervals() += executor_.intervals();
+            run_.result.measures.intervals() += *executor_.intervals();
             for (std::uint32_t lp = 0; lp < run_.plan.rules.lps; ++lp)
                 executor_.run_on_end(world_.lp(lp), run_.result.end_time, run_.result.measures);
         }

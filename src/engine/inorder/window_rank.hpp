@@ -27,7 +27,12 @@ class WindowRank final : public ThreadedRank {
                OutputWriter& output, LiveProgress& progress, const std::atomic<int>& stop_signal);
 
     InOrderWorld& world() noexcept { return world_; }
+    Group* group(std::uint32_t g) noexcept { return world_.groups[g].get(); }
     WindowRounds& rounds() noexcept { return rounds_; }
+    bool is_round_under_way() const noexcept { return rounds_.is_under_way(); }
+    Partition::Owner owner(std::uint32_t g) const noexcept {
+        return plan_.partition.first_owner(g);
+    }
 
     // Thread: any worker, between events. Advances batches and the reduction, unless another thread
     // does so at the moment. Returns whether something is under way that only another step will

@@ -11,6 +11,8 @@
 #include "plan/run_plan.hpp"
 #include "results/statistics/live_progress.hpp"
 #include "results/statistics/run_history.hpp"
+#include "results/statistics/run_result.hpp"
+#include "results/statistics/worker_tally.hpp"
 #include "util/handoff.hpp"
 
 namespace nw {
@@ -29,11 +31,11 @@ constexpr std::chrono::milliseconds cut_interval_alone(1);
 
 }  // namespace
 
-WindowWorker::WindowWorker(WindowRank& rank, std::uint32_t self)
+WindowWorker::WindowWorker(WindowRank& rank, WorkerId self)
     : rank_(rank),
-      self_(self),
+      self_(index(self)),
       measures_(is_first() && !rank.plan().is_alone()),
-      executor_(rank.world(), self) {}
+      executor_(rank.world(), self_) {}
 
 // Runs `step`. A failure is recorded in the rank, so that all workers learn of it before it ends
 // the run.
@@ -51,8 +53,7 @@ void WindowWorker::attempt(Step&& step) noexcept {
 }
 
 void WindowWorker::start() {
-    if (rank_.failed()) return;
-    attempt([&] { executor_.start([this] { rank_.net_step(); }); });
+    executor_.start([this] { rank_.net_step(); });
 }
 
 bool WindowWorker::turn(Clock::time_point now) {
@@ -104,8 +105,8 @@ bool WindowWorker::learn(Clock::time_point now) {
     if (rank_.rounds().done() == seen_) return false;
     ++seen_;
     note_handoff(Handoff::result_read);
-    const WindowSums& sums = rank_.rounds().result();
-    if (self_ == 0) report(sums, now);
+    const WindowSums& sums = result();
+    if (self_ == 0) report_progress(sums, now);
     if (is_first() && rank_.trial() != nullptr) consider_leaving(sums, now);
     marks_.mail_phase();
     attempt([&] { executor_.fetch_mail(); });
@@ -152,7 +153,7 @@ void WindowWorker::end_or_pause(const WindowSums& sums, Clock::time_point now) {
     ending_ = Ending::none;
     // Another engine could not continue between the events of one time. The request remains.
     const bool is_split = sums.earliest <= sums.last_time;
-    if (is_leaving() && is_split && !sums.failed() && sums.earliest < rank_.plan().until) {
+    if (purpose().leave && is_split && !sums.failed() && sums.earliest < rank_.plan().until) {
         attempt([&] { begin_window(sums.earliest, sums.overlap, now); });
         return;
     }
@@ -165,25 +166,45 @@ void WindowWorker::end_or_pause(const WindowSums& sums, Clock::time_point now) {
 
 SavedPart WindowWorker::save(SectionWriter& file, std::uint32_t file_number,
                              const AddressMap& map) {
-    return executor_.save(file, file_number, map, rank_.rounds().result().earliest);
+    return executor_.save(file, file_number, map, paused_at());
 }
 
 // If the run is also to be saved, it is saved first, and the request to leave remains.
-bool WindowWorker::is_leaving() const noexcept {
-    const WindowSums& sums = rank_.rounds().result();
-    return sums.leave && !sums.save && sums.stop == 0;
+WindowWorker::PausePurpose WindowWorker::purpose() const noexcept {
+    const WindowSums& sums = result();
+    const bool leaves = sums.leave && !sums.save && sums.stop == 0;
+    return {.save = !leaves, .leave = leaves};
 }
 
 void WindowWorker::resume() noexcept {
     paused_ = false;
     overlap_ = {};  // its present measurements include the pause
-    const WindowSums& sums = rank_.rounds().result();
+    const WindowSums& sums = result();
     attempt([&] { begin_window(sums.earliest, sums.overlap, Clock::now()); });
 }
 
 void WindowWorker::end_interrupted() noexcept {
     paused_ = false;
     finished_ = true;
+}
+
+RunEnd WindowWorker::end() const noexcept {
+    const WindowSums& sums = result();
+    const VirtualTime until = rank_.plan().until;
+    const bool is_interrupted = sums.earliest < until;
+    const EndReason reason = is_interrupted ? EndReason::interrupted
+                             : sums.dropped ? EndReason::until
+                                            : EndReason::no_events;
+    return {.reason = reason,
+            .time = std::min(sums.earliest, until),
+            .splits_time = is_interrupted && sums.executed > 0 && sums.earliest <= sums.last_time,
+            .last_commit = executor_.last_time()};
+}
+
+void WindowWorker::report(WorkerTally& tally) noexcept {
+    tally.counters = executor_.counters();
+    tally.figures = executor_.figures();
+    tally.groups = &executor_.groups();
 }
 
 // A worker that is alone needs no windows; it cuts after each cut_interval_alone.
@@ -277,7 +298,7 @@ void WindowWorker::cut(Clock::time_point now) {
     if (rank_.rounds().arrive(self_)) rank_.begin_reduction();
 }
 
-void WindowWorker::report(const WindowSums& sums, Clock::time_point now) {
+void WindowWorker::report_progress(const WindowSums& sums, Clock::time_point now) {
     if (is_first()) ++executor_.counters()[Counter::gvt_rounds];
     const VirtualTime gvt = std::min(sums.earliest, rank_.plan().until);
     LiveProgress& progress = rank_.progress();

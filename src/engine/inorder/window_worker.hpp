@@ -36,16 +36,22 @@
 
 namespace nw {
 
+struct RunEnd;
+struct WorkerTally;
+
 class WindowWorker final : public SavedWorker {
   public:
     using Clock = SavedWorker::Clock;
 
-    WindowWorker(WindowRank& rank, std::uint32_t self);
+    WindowWorker(WindowRank& rank, WorkerId self);
 
     InOrderExecutor& executor() noexcept { return executor_; }
-    const InOrderExecutor& executor() const noexcept { return executor_; }
+    // Names that ThreadedRun uses for parts of a worker.
+    InOrderExecutor& lps() noexcept { return executor_; }
+    WindowWorker& pauses() noexcept { return *this; }
 
-    // Calls on_start() of the worker's LPs, unless the rank has failed.
+    // Calls on_start() of the worker's LPs. Throws ModelError; lps().failed_lp() then returns the
+    // LP.
     void start();
     // Takes one turn. Returns whether there was anything to do.
     bool turn(Clock::time_point now = Clock::now());
@@ -64,10 +70,22 @@ class WindowWorker final : public SavedWorker {
     AddressRange stack() const noexcept override { return executor_.stack(); }
     void save_at(Clock::time_point time) noexcept override { save_due_ = time; }
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map) override;
-    // Whether the last window has ended for another engine, which is to continue the run.
-    bool is_leaving() const noexcept;
+    struct PausePurpose {
+        bool save;
+        bool leave;  // another engine is to continue the run
+    };
+    PausePurpose purpose() const noexcept;
+    VirtualTime paused_at() const noexcept { return result().earliest; }
+    void leave_to(PausedRun& paused) { executor_.leave_to(paused, paused_at()); }
     void resume() noexcept override;
     void end_interrupted() noexcept override;
+
+    void finalize() { executor_.hand_over_output(time_infinity); }
+    // Requires: finished().
+    RunEnd end() const noexcept;
+    // Sets the counters, figures and groups.
+    void report(WorkerTally& tally) noexcept;
+    void add_sent_to(std::vector<std::uint64_t>& sums) { executor_.mail().add_sent_to(sums); }
 
   private:
     template <class Step>
@@ -79,10 +97,11 @@ class WindowWorker final : public SavedWorker {
     bool execute(Clock::time_point now);
     void cut(Clock::time_point now);
     void note_idle(Clock::time_point now);
-    void report(const WindowSums& sums, Clock::time_point now);
+    void report_progress(const WindowSums& sums, Clock::time_point now);
     void consider_leaving(const WindowSums& sums, Clock::time_point now);
     void begin_ending(const WindowSums& sums, Clock::time_point now);
     void end_or_pause(const WindowSums& sums, Clock::time_point now);
+    const WindowSums& result() const noexcept { return rank_.rounds().result(); }
     bool is_out_of_patience(Clock::time_point now) const noexcept;
     bool has_cut() const noexcept { return cut_ != seen_; }
     bool is_first() const noexcept { return self_ == 0 && rank_.id() == RankId{0}; }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <utility>
 
 #include <fmt/format.h>
@@ -61,13 +60,7 @@ GroupMover::GroupMover(EngineRun& run, Rank& rank, const Workers& workers, std::
       ns_per_byte_(assumed_ns_per_byte) {}
 
 void GroupMover::move(std::uint32_t w) {
-    const auto guarded = [&](auto&& step) {
-        try {
-            if (!rank_.failed()) step();
-        } catch (...) {
-            rank_.fail(std::current_exception());
-        }
-    };
+    const auto guarded = [&](auto&& step) { rank_.guarded(step); };
     if (w == 0) {
         moves_.clear();
         guarded([&] { plan(); });
@@ -241,7 +234,7 @@ void GroupMover::unpack(std::uint32_t w) {
     for (std::size_t i = 0; i < moves_.size(); ++i) {
         if (!is_own(moves_[i].to) || moves_[i].to.worker != w) continue;
         workers_[w]->lps().take_group(moves_[i].group, *parcels_[i],
-                                      workers_[w]->standstill().bound().time);
+                                      workers_[w]->pauses().paused_at());
         parcels_[i].reset();
     }
 }
@@ -252,7 +245,7 @@ void GroupMover::note() {
     map_.reset();
     rank_.measure_loads_anew(now);
     note_price();
-    const GvtRounds::Clock::duration took = now - workers_[0]->standstill().pause_began();
+    const GvtRounds::Clock::duration took = now - workers_[0]->pauses().began_at();
     rank_.balance().note_pause(groups_moved_ > 0, took, now);
     BalanceReport& report = run_.result.balance;
     ++report.pauses;

@@ -112,6 +112,14 @@ struct KindReport {
 
 enum class EndReason : std::uint8_t { until, no_events, all_can_end, interrupted };
 
+// How a run has ended, as a worker has learned it.
+struct RunEnd {
+    EndReason reason;
+    VirtualTime time;         // that the run has reached; infinity: the time of the last event
+    bool splits_time;         // a signal has ended the run between two events of this time
+    VirtualTime last_commit;  // time of the last event that this worker has committed
+};
+
 struct RunResult {
     Digest digest;
     EngineKind engine = EngineKind::timewarp;  // of the end of the run

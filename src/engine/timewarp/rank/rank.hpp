@@ -61,6 +61,7 @@ class Rank final : public ThreadedRank {
     ~Rank();
 
     GvtRounds& gvt() noexcept { return gvt_; }
+    bool is_round_under_way() const noexcept { return gvt_.is_under_way(); }
     OutputWriter& output() noexcept { return output_; }
     Group* group(std::uint32_t g) noexcept { return groups_[g].get(); }
     // The owner of a group, on this rank or another one. While a group is handed over, it has no

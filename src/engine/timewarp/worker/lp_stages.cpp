@@ -175,8 +175,9 @@ void LpStages::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measu
     core_.running = {};
 }
 
-void LpStages::destroy(const std::atomic<int>& stop_signal) {
-    destroy_lps(core_.groups, core_.plan, ending_.time(), stop_signal, core_.running, core_.guard);
+void LpStages::destroy_lps(const std::atomic<int>& stop_signal) {
+    nw::destroy_lps(core_.groups, core_.plan, ending_.time(), stop_signal, core_.running,
+                    core_.guard);
 }
 
 }  // namespace nw

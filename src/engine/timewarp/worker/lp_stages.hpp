@@ -43,7 +43,7 @@ class LpStages {
     // Called instead of build_groups() and start(): continues the run of another engine.
     void continue_from(PausedRun& paused);
     // Runs on_start of the worker's LPs. `now` is the clock's time, or a test's. Throws ModelError;
-    // the running call then describes the LP.
+    // failed_lp() then returns the LP.
     void start(WorkerCore::Clock::time_point now = WorkerCore::Clock::now());
 
     // Builds a group that has left another rank, in a pause at `now`. Throws what building its LPs
@@ -57,7 +57,12 @@ class LpStages {
     void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
     // Calls the model's destructors. Throws ModelError. Not called after a failure, because the
     // failure may have left the LPs' states incomplete.
-    void destroy(const std::atomic<int>& stop_signal);
+    void destroy_lps(const std::atomic<int>& stop_signal);
+
+    // Null if there are no interval measures.
+    const IntervalSums* intervals() const noexcept { return core_.intervals.get(); }
+    // The LP whose function has failed.
+    std::uint32_t failed_lp() const noexcept { return core_.running.lp->id; }
 
   private:
     Group& build_group(std::uint32_t g, MemoryBudget* budget);

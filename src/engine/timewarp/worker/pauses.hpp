@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/saved_worker.hpp"
+#include "engine/timewarp/worker/standstill.hpp"
 #include "engine/timewarp/worker/worker_core.hpp"
 #include "numa/os/os.hpp"
 
@@ -28,7 +29,6 @@ class Ending;
 class PendingChains;
 class Rollbacks;
 class SafeHorizon;
-class Standstill;
 class Throttle;
 struct Contribution;
 struct GvtResult;
@@ -52,6 +52,11 @@ class Pauses final : public SavedWorker {
     void begin(const GvtResult& result);
     // Called for each later round until the worker is paused.
     void on_gvt(const GvtResult& result);
+
+    // Data of the pause.
+    Standstill::Purpose purpose() const noexcept { return standstill_.purpose(); }
+    Clock::time_point began_at() const noexcept { return standstill_.pause_began(); }
+    VirtualTime paused_at() const noexcept { return standstill_.bound().time; }
 
     // Contributes the numbers of events. Events that pauses have undone are not counted.
     void contribute(Contribution& sums) const noexcept;

@@ -15,6 +15,8 @@
 #include "plan/engine_trial.hpp"
 #include "results/statistics/live_progress.hpp"
 #include "results/statistics/run_history.hpp"
+#include "results/statistics/run_result.hpp"
+#include "results/statistics/worker_tally.hpp"
 #include "util/check.hpp"
 #include "util/handoff.hpp"
 
@@ -227,7 +229,22 @@ LpStages Worker::lps() noexcept {
     return {core_, committer_, ending_, *sends_, *rollbacks_, inbox()};
 }
 
-const Outboxes& Worker::outboxes() const noexcept { return sends_->outboxes(); }
+RunEnd Worker::end() const noexcept {
+    return {.reason = ending_.reason(),
+            .time = ending_.time(),
+            .splits_time = ending_.splits_time(),
+            .last_commit = committer_.last_committed_time()};
+}
+
+void Worker::report(WorkerTally& tally) const noexcept {
+    tally.counters = core_.counters;
+    tally.figures = core_.figures;
+    tally.groups = &core_.groups;
+}
+
+void Worker::add_sent_to(std::vector<std::uint64_t>& sums) const {
+    sends_->outboxes().add_sent_to(sums);
+}
 
 const MemoryKinds& Worker::memory_kinds() const noexcept { return housekeeping_->memory_kinds(); }
 

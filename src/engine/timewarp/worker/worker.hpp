@@ -42,12 +42,13 @@ namespace nw {
 class Executor;
 class Handovers;
 class Housekeeping;
-class Outboxes;
 class Pauses;
 class Rollbacks;
 class Sends;
 class WorkerCheck;
 struct MemoryKinds;
+struct RunEnd;
+struct WorkerTally;
 
 class alignas(64) Worker final {
   public:
@@ -55,6 +56,9 @@ class alignas(64) Worker final {
 
     Worker(Rank& rank, WorkerId id);
     ~Worker();
+
+    // Runs on_start() of the worker's LPs: LpStages::start().
+    void start(Clock::time_point now = Clock::now()) { lps().start(now); }
 
     // Executes one turn, and returns whether there was anything to do. Never blocks, so that a test
     // can run many workers and ranks in one thread. `now` is the clock's time, or a test's.
@@ -78,11 +82,15 @@ class alignas(64) Worker final {
     LpStages lps() noexcept;
     Executor& executor() noexcept { return *executor_; }
     Pauses& pauses() noexcept { return *pauses_; }
-    Standstill& standstill() noexcept { return standstill_; }
-    const Ending& ending() const noexcept { return ending_; }
-    const Committer& committer() const noexcept { return committer_; }
-    const Outboxes& outboxes() const noexcept;
     WorkerCore& core() noexcept { return core_; }
+
+    // Results. end() requires: finished().
+    RunEnd end() const noexcept;
+    double asleep_seconds() const noexcept { return core_.asleep_seconds; }
+    // Sets the counters, figures and groups.
+    void report(WorkerTally& tally) const noexcept;
+    // Adds to `sums`, by rank, the number of events and anti-messages sent to each other rank.
+    void add_sent_to(std::vector<std::uint64_t>& sums) const;
     const MemoryKinds& memory_kinds() const noexcept;
 
     // Checks all invariants of the worker; throws InternalError if one is violated. Returns the
