@@ -21,6 +21,7 @@
 // an entry. Other threads hold the lock while they copy, and not while they use the copy.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -133,7 +134,8 @@ class SegmentTable {
     std::size_t count_ = 0;
     std::size_t capacity_ = 0;
     std::size_t active_bytes_ = 0;
-    bool huge_asked_ = true;       // huge pages were requested, or need no request
+    // Huge pages were requested, or need no request. Also read by threads that send mail.
+    std::atomic<bool> huge_asked_{true};
     std::byte* begin_ = nullptr;   // of the segments in the slot; begin_ ≤ cursor_ ≤ end_
     std::byte* cursor_ = nullptr;  // [cursor_, end_) was never handed out
     std::byte* end_ = nullptr;
