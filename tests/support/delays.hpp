@@ -117,7 +117,7 @@ class SteppedStacks {
             return;
         }
         if (!stack.work) begin(stack, work);
-        go_on(stack);
+        resume(stack);
     }
 
     // True if no work is delayed.
@@ -129,7 +129,7 @@ class SteppedStacks {
         is_delaying_ = false;
         for (Stack& stack : stacks_) {
             stack.steps_delayed = 0;
-            if (stack.work) go_on(stack);
+            if (stack.work) resume(stack);
         }
         is_delaying_ = true;
     }
@@ -156,7 +156,7 @@ class SteppedStacks {
         makecontext(&stack.context, &SteppedStacks::work_on_current, 0);
     }
 
-    void go_on(Stack& stack) {
+    void resume(Stack& stack) {
         running_ = &stack;
         swapcontext(&caller_, &stack.context);
         running_ = nullptr;
