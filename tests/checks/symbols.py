@@ -6,6 +6,9 @@ variable that another room uses must appear in a header of the room that defines
 public headers are defined in src/api. The check compares words: it does not find a wrong place if the
 same word is in a header of both rooms.
 
+It also checks the size of classes: a class has at most FUNCTIONS_MAX functions that are not inline, and
+they are in one source file.
+
 usage: symbols.py ROOT BUILD    exit code 1 and a line for each violation
        symbols.py --self-test   checks that each kind of violation is found
 """
@@ -20,6 +23,13 @@ from pathlib import Path
 from rooms import PUBLIC, ROOMS, nearest
 
 WORD = re.compile(r"[A-Za-z_]\w*")
+METHOD = re.compile(r"nw::((?:\w+::)*\w+)::(~?\w+|operator[^(]+)\(")
+NAMESPACES = {"detail", "process", "interpose"}
+FUNCTIONS_MAX = 40
+# Classes with several source files, and the reason.
+SPREAD = {
+    "LpHeap": "its snapshots are a seam, and the files have 670 lines together",
+}
 
 
 def objects(root, build):
@@ -73,6 +83,32 @@ def violations(declared, defined, used):
             yield f"{room}: {name}: no header of {room}/ declares it, but {', '.join(sorted(users))} uses it"
 
 
+def class_violations(methods):
+    """Lines. `methods`: for each class the files of its functions, by function."""
+    for name, files in sorted(methods.items()):
+        if len(files) > FUNCTIONS_MAX:
+            yield f"{name}: {len(files)} functions; a class has at most {FUNCTIONS_MAX}"
+        spread = set(files.values())
+        if len(spread) > 1 and name not in SPREAD:
+            yield f"{name}: its functions are in {', '.join(sorted(spread))}; a class has one source file (SPREAD)"
+    for name in sorted(SPREAD):
+        if len(set(methods.get(name, {}).values())) < 2:
+            yield f"SPREAD: {name} does not have several source files"
+
+
+def methods_of(root, build):
+    """For each class outside of src/api: its functions that are not inline, and their source files."""
+    methods = defaultdict(dict)
+    for room, file in objects(root, build):
+        if room == "src/api":
+            continue
+        for kind, name in symbols(file):
+            found = METHOD.match(name) if kind == "T" and "[clone" not in name else None
+            if found and found[1].split("::")[-1] not in NAMESPACES:
+                methods[found[1]][found[2]] = file.name.removesuffix(".o")
+    return methods
+
+
 def self_test():
     declared = {"src/lp": {"History"}, "src/api": set(), PUBLIC: {"Context", "now"}}
     defined = {"nw::History::push(int)": "src/lp", "nw::History::History()": "src/lp", "nw::Context::now()": "src/lp",
@@ -80,7 +116,13 @@ def self_test():
     found = list(violations(declared, defined, {"nw::History::push(int)": {"src/engine"}}))
     expected = ["src/lp: nw::Context::now(): a public", "src/lp: nw::History::push(int): no header"]
     matches = len(found) == len(expected) and all(map(str.startswith, found, expected))
-    return [] if matches else [f"expected {expected}, found {found}"]
+    wrong = [] if matches else [f"expected {expected}, found {found}"]
+    spread = {name: {"a": "one.cpp", "b": "two.cpp"} for name in SPREAD}
+    found = list(class_violations({**spread, "Two": {"f": "a.cpp", "g": "b.cpp"},
+                                   "Large": {f"f{i}": "a.cpp" for i in range(FUNCTIONS_MAX + 1)}}))
+    if [line.split(":")[0] for line in found] != ["Large", "Two"] or not list(class_violations({})):
+        wrong.append(f"sizes of classes: {found}")
+    return wrong
 
 
 def check(root, build):
@@ -96,7 +138,7 @@ def check(root, build):
                 used[name].add(room)
     if not defined:
         return [f"{build}: no object files"]
-    return list(violations(declared, defined, used))
+    return [*violations(declared, defined, used), *class_violations(methods_of(root, build))]
 
 
 def main():
