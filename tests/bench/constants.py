@@ -76,7 +76,7 @@ TWO = phold("1,024 x 16, 2 workers", "--workers 2 --events-per-lp 16 --state 16 
 MANY = phold("65,536 x 1, 2 workers", "--workers 2 --lps 65536 --state 16 --until 50")
 
 CONSTANTS = [
-    Constant("batch_events", "src/engine/timewarp/worker/worker_execution.cpp", [*STEPPED, ONE, TWO]),
+    Constant("batch_events", "src/engine/timewarp/worker/executor.cpp", [*STEPPED, ONE, TWO]),
     Constant("lps_per_turn", "src/engine/timewarp/worker/committer.cpp",
              [stepped("65,536 x 1", "lps=65536 events=1", 20), STEPPED[1], MANY]),
     Constant("judged_events", "src/gvt/window_control.cpp", STEPPED),

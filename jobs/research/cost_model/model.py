@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-EVENTS_A_TURN = 128  # batch_events in src/engine/timewarp/worker/worker_execution.cpp
+EVENTS_A_TURN = 128  # batch_events in src/engine/timewarp/worker/executor.cpp
 BATCH_AGE = 50.0     # this and the next two constants: src/engine/timewarp/worker/outboxes.cpp
 EVENTS_WORTH_SENDING = 16
 PEERS_FEW = 4

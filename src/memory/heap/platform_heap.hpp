@@ -11,8 +11,8 @@
 //
 // A chunk keeps its class. So a group that uses many classes one after another holds the largest
 // number of chunks that it has used of each class. Only if memory is short, chunks change their
-// class (platform_heap_release.cpp): a free chunk of a larger class is split before fresh memory is
-// taken, and release_free_pages() joins free neighbors and returns whole pages to the kernel.
+// class: a free chunk of a larger class is split before fresh memory is taken, and
+// release_free_pages() joins free neighbors and returns whole pages to the kernel.
 #pragma once
 
 #include <array>
