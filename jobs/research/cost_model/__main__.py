@@ -56,7 +56,7 @@ def main():
     found = fitted.fit(measured, given.network or [network("InfiniBand:1.0:0.3:12")])
     text = fitted.table(measured, found)
     (given.output / "cost-model.md").write_text(text)
-    plot.draw(given.output / "cost-model.svg", found, fitted.REMOTE, fitted.NEIGHBOURS)
+    plot.draw(given.output / "cost-model.svg", found, fitted.REMOTE, fitted.NEIGHBORS)
     print(text, end="")
 
 
