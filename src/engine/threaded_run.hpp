@@ -98,7 +98,7 @@ class ThreadedRun : protected SavedRank {
     virtual void begin_services() {}
     // Turns and pauses, until the run ends. Thread: each worker.
     virtual void event_loop(std::uint32_t w);
-    // Called when a worker has waited in vain for a while.
+    // Returns whether workers share CPUs now. Called when a worker has waited for a while.
     virtual bool shares_cpus() const noexcept { return run_.places.share_cpus; }
     // Returns the rank with the earliest failure of the model, equal on all ranks. Collective.
     // Thread: worker 0, when all workers have left their turns.
@@ -235,7 +235,8 @@ class ThreadedRun : protected SavedRank {
     // --- Thread: the main thread, after the worker threads have ended ---
 
     void rethrow_failure() {
-        // Another rank has the earliest failure. It prints the failure and ends all ranks.
+        // Another rank has the earliest failure. It prints the failure and ends all ranks. This
+        // rank waits for that in a call that needs all ranks: normally, share() does not return.
         if (failed_rank_ && *failed_rank_ != rank_.id()) run_.ranks.share({});
         rank_.rethrow_failure();
     }

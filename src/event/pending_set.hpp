@@ -109,8 +109,8 @@ class PendingSet {
         size_ -= taken.size() - taken_before;
     }
 
-    // Returns the entry k places after the front of the sorted run, or null. A hint for
-    // prefetching: late entries may come first.
+    // Returns the entry k places after the front of the sorted run, or null. The entries of the run
+    // are contiguous. A hint for prefetching: late entries may come first.
     const PendingEntry* upcoming(std::size_t k) const noexcept {
         return k < static_cast<std::size_t>(run_end_ - run_next_) ? run_next_ + k : nullptr;
     }

@@ -57,7 +57,7 @@ struct Contribution {
     std::uint64_t leave = 0;  // 1 if another engine is to continue the run
     // A bound beyond all events that the worker has executed irrevocably. Valid after the worker
     // has learned of one of these four requests.
-    EventBound irrevocable_before{0};
+    EventBound irrevocable_end{0};
     // 1 if the run may stop between two generations of one time.
     std::uint64_t splits_time = 0;
     // The earliest event of the rank that is final and has failed. The time is infinite if there is
@@ -101,7 +101,7 @@ struct Contribution {
         save = std::max(save, other.save);
         move = std::max(move, other.move);
         leave = std::max(leave, other.leave);
-        irrevocable_before = std::max(irrevocable_before, other.irrevocable_before);
+        irrevocable_end = std::max(irrevocable_end, other.irrevocable_end);
         splits_time = std::max(splits_time, other.splits_time);
         if (before(other.failed_at, failed_at)) failed_at = other.failed_at;
         load += other.load;

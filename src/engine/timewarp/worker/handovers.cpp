@@ -38,7 +38,7 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
     const auto worker_of_lp = [&](std::uint32_t lp) {
         return new_workers[core_.plan.partition.position(lp).group];
     };
-    part_senders(new_workers);
+    separate_senders(new_workers);
 
     std::vector<Handover> packed(core_.plan.workers);  // by receiver
     std::vector<PendingEntry> pending;
@@ -80,7 +80,7 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
 // If the sender and the target of an event are separated, they can no longer reach each other
 // through next_sent. The sender then keeps an anti-message, as if the target had always been
 // elsewhere.
-void Handovers::part_senders(const std::vector<std::uint32_t>& new_workers) {
+void Handovers::separate_senders(const std::vector<std::uint32_t>& new_workers) {
     committer_.for_each_uncommitted([&](LpRecord& lp) {
         const std::uint32_t here = core_.plan.partition.position(lp.id).group;
         for (History::Ordinal p = lp.committed; p != lp.history.tail(); ++p) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups that change their worker (rebinding). No worker stops. The old owner finishes the commit
-// under way, packs what it keeps for the group, and posts it. The new owner unpacks it. The old
-// owner passes on mail that still arrives for the group. Both workers do their part between
-// learning the round that the plan belongs to and their next cut.
+// under way, and posts the group's pending events and its list of uncommitted LPs. The new owner
+// adds them to its own. The old owner passes on mail that still arrives for the group. Both workers
+// do their part between learning the round that the plan belongs to and their next cut.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -44,7 +44,7 @@ class Handovers {
     bool owns(std::uint32_t group);
 
   private:
-    void part_senders(const std::vector<std::uint32_t>& new_workers);
+    void separate_senders(const std::vector<std::uint32_t>& new_workers);
 
     WorkerCore& core_;
     Committer& committer_;

@@ -5,7 +5,7 @@
 //
 // If a canceled event of this worker was executed, its LP is rolled back, too. These rollbacks are
 // processed from a list and not by recursion, because a chain of them may be as long as the
-// simulation. A function that is documented to roll back has processed the list when it returns.
+// simulation. The public functions have processed the whole list when they return.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once

@@ -45,21 +45,21 @@ void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
     core_.safe_before_most = core_.safe_before;
 }
 
-bool SafeHorizon::may_stand_still(const GvtResult& result) noexcept {
+bool SafeHorizon::try_stop(const GvtResult& result) noexcept {
     if (result.gvt > stands_at_) {
         stands_at_ = result.gvt;
         stands_since_ = core_.now;
     }
     switch (stage_) {
         case Stage::running:
-            stage_ = Stage::drawn_in;
+            stage_ = Stage::lowered;
             stands_since_ = core_.now;
             core_.safe_before =
                 std::min(core_.safe_before, just_after(std::max(core_.lead, core_.farthest)));
             return false;
-        case Stage::drawn_in:
+        case Stage::lowered:
             stage_ = Stage::agreed;
-            agreed_before_ = result.sums.irrevocable_before;
+            agreed_before_ = result.sums.irrevocable_end;
             core_.safe_before = std::min(core_.safe_before_most, agreed_before_);
             break;
         case Stage::agreed:
@@ -76,7 +76,7 @@ EventBound SafeHorizon::stop_bound(const GvtResult& result) const noexcept {
 }
 
 void SafeHorizon::contribute(Contribution& sums) const noexcept {
-    sums.irrevocable_before = stage_ == Stage::running ? EventBound{0} : core_.safe_before;
+    sums.irrevocable_end = stage_ == Stage::running ? EventBound{0} : core_.safe_before;
     const bool splits_time = stage_ == Stage::agreed && core_.now - stands_since_ > stop_patience;
     sums.splits_time = splits_time ? 1 : 0;
 }

@@ -36,17 +36,17 @@ class SafeHorizon {
     // next two.
     void on_gvt(const GvtResult& result, bool groups_move) noexcept;
 
-    // Called for each round whose result requests that all workers stop. Returns whether they can
-    // stop now: no worker has irrevocably executed an event at stop_bound() or later. The return
-    // value is the same on all workers.
+    // Must be called once for each round whose result requests that all workers stop, in the order
+    // of rounds. Returns whether the workers can stop now: no worker has irrevocably executed an
+    // event at stop_bound() or later. The return value is the same on all workers.
     //
-    // In the first such round, each worker lowers its horizon to just beyond the events that it has
-    // executed. The result of the next round contains the maximum of these horizons, which does not
-    // depend on the lookahead. The workers can stop when GVT is beyond the time of that maximum. An
-    // endless chain of zero delays keeps GVT at one time: after stop_patience the workers stop at
-    // the maximum itself, between two generations.
-    bool may_stand_still(const GvtResult& result) noexcept;
-    // Events before it are final. Requires: may_stand_still(result).
+    // The first call lowers the worker's horizon to just beyond the events that the worker has
+    // executed. The result of the next round contains the maximum of the lowered horizons of all
+    // workers. The workers can stop when GVT is beyond the time of that maximum. An endless chain
+    // of zero delays keeps GVT at one time: after stop_patience (engine/saved_worker.hpp) the
+    // workers stop at the maximum itself, between two generations.
+    bool try_stop(const GvtResult& result) noexcept;
+    // Events before it are final. Requires: try_stop(result) has returned true.
     EventBound stop_bound(const GvtResult& result) const noexcept;
     // Called after the workers have stopped.
     void resume() noexcept;
@@ -54,7 +54,7 @@ class SafeHorizon {
     void contribute(Contribution& sums) const noexcept;
 
   private:
-    enum class Stage : std::uint8_t { running, drawn_in, agreed };
+    enum class Stage : std::uint8_t { running, lowered, agreed };
 
     EventBound beyond(const GvtResult& result) const noexcept;
 

@@ -3,9 +3,10 @@
 // between ranks, or another engine takes the run over.
 //
 // Both begin at a GVT round, whose result is the same for all workers. From then on no worker
-// executes events, and messages in flight arrive. Two rounds later, all sends are in epochs that a
-// quiesced round covers. All workers learn from the same round that nothing is in flight, and none
-// makes another cut.
+// executes events, and messages in flight arrive. GVT counts messages in two sets of epochs, an
+// older and a newer one (gvt/contribution.hpp). Two rounds later, both sets contain all messages
+// that were sent before the stop. So all workers learn from the same round that no message is in
+// flight (GvtResult::quiesced), and no worker makes another cut.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once

@@ -57,7 +57,8 @@ class Throttle {
         return true;
     }
 
-    // Whether an event of this generation may run at each time before the horizon.
+    // Whether an event of this generation may run at each time before the horizon. A chain is a
+    // sequence of events at one time, each of which sends the next one: their generations count up.
     bool is_within_chain(std::uint32_t generation) const noexcept {
         return place_in_chain(generation) <= generations_;
     }
@@ -69,8 +70,8 @@ class Throttle {
 
     WorkerCore& core_;
     VirtualTime horizon_ = 0;             // events before it may be executed now
-    std::uint32_t generations_ = 1;       // the last that may be executed beyond GVT
-    std::uint64_t generation_limit_ = 1;  // the last at GVT itself
+    std::uint32_t generations_ = 1;       // the last generation that may run beyond GVT
+    std::uint64_t generation_limit_ = 1;  // the last generation that may run at GVT itself
     std::uint32_t quota_ = unlimited;     // events that may still be executed before the next GVT
 };
 

@@ -159,7 +159,7 @@ void Worker::advance(const GvtResult& result) {
     // All workers evaluate the same result, so they all stop at the same round.
     const bool is_to_stop = (result.sums.stop != 0 || result.sums.save != 0 ||
                              result.sums.move != 0 || result.sums.leave != 0) &&
-                            safe_horizon_.may_stand_still(result);
+                            safe_horizon_.try_stop(result);
     sends_->outboxes().on_gvt();
     safe_horizon_.on_gvt(result, handovers_->are_planned());
     throttle_.on_gvt(result, core_.safe_before.time);

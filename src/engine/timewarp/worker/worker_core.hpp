@@ -69,9 +69,10 @@ struct WorkerCore {
     // Adds the LPs of this worker that were rolled back most.
     void add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const;
 
-    // Must be called before an event that precedes an irrevocable event may become pending: an
-    // interrupted event, or an event of a group that the worker takes over. In all other cases no
-    // irrevocable event is beyond `lead`.
+    // Stores `lead` in `farthest`. Normally the worker has executed no irrevocable event beyond
+    // `lead`, because it executes irrevocable events in order. This is not so after an interrupted
+    // event becomes pending again, and after the worker takes over a group: their events may be
+    // earlier. Must be called before both. SafeHorizon::try_stop() uses the maximum of both values.
     void expect_earlier_events() noexcept { farthest = std::max(farthest, lead); }
 
     // Fossil collection: frees the events and entries before `needed`. worker_core_inline.hpp
@@ -108,9 +109,12 @@ struct WorkerCore {
     PendingSet pending;
     ShortEvents short_events;  // pending events without a record
     VirtualTime gvt = 0;       // as this worker has learned it
-    // GVT with its generation. An event before it is irrevocable, and the events that it sent may
-    // have been executed and freed: HistoryEntry::sent of such an event must not be followed.
-    // Histories contain such events, because commit uses the time alone.
+    // Four bounds. irrevocable_before: nothing before it can be undone. commit_bound: everything
+    // before it may be committed. safe_before: what is before it is executed irrevocably.
+    //
+    // GVT with its generation: an event before it is irrevocable. The events that it has sent may
+    // have been executed and freed, so HistoryEntry::sent of such an event must not be followed. A
+    // history can contain such an event, because a commit compares times without generations.
     EventBound irrevocable_before{0};
     EventKey commit_bound{};         // events before it are final; only Committer changes it
     EventBound lead{0};              // of the event executed last; end_short_events() updates it
