@@ -15,6 +15,7 @@
 
 #include "numa/decide/machine_file.hpp"
 #include "numa/os/machine.hpp"
+#include "util/check.hpp"
 #include "util/number_text.hpp"
 
 namespace nw {
@@ -105,11 +106,7 @@ KnownMachine machine_from_firmware(Os& os, const std::vector<NodeId>& nodes) {
 
 KnownMachine known_machine(Os& os, const std::string& file) {
     const std::vector<NodeId> nodes = os.nodes();
-    if (nodes.size() > decision_nodes_max)
-        throw SetupError(fmt::format(
-            "this machine has {} nodes with memory; the chosen placement policy supports at most "
-            "{}; allowed here: local, or another policy that does not use bandwidths",
-            nodes.size(), decision_nodes_max));
+    NW_CHECK(nodes.size() <= decision_nodes_max);
     if (!file.empty()) return machine_from_file(nodes, file);
     try {
         return machine_from_cache(nodes);

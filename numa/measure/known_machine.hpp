@@ -25,9 +25,8 @@ struct KnownMachine {
 };
 
 // `file`: empty, or FILE or FILE#NAME. Throws SetupError with one line if the file is not valid or
-// has another number of nodes than the machine, or if the machine has more nodes than a placement
-// policy can handle (decision_nodes_max). A measurement in the cache folder that belongs to another
-// machine is ignored.
+// has another number of nodes than the machine. A measurement in the cache folder that belongs to
+// another machine is ignored. Requires: the machine has at most decision_nodes_max nodes.
 KnownMachine known_machine(Os& os, const std::string& file);
 
 // "unknown" if the kernel does not return a name.

@@ -119,6 +119,11 @@ std::unique_ptr<PlacementPolicy> make_policy(Os& os, const PolicyInputs& inputs)
     return std::make_unique<Policy>(os, inputs);
 }
 
+// Makes the policy. Throws SetupError if the machine file is not valid, or if the policy needs the
+// bandwidths between more nodes than decision_nodes_max.
+std::unique_ptr<PlacementPolicy> make_chosen_policy(const PlacementChoice& choice, Os& os,
+                                                    const PolicyInputs& inputs);
+
 // All values of --place.
 inline constexpr const PlacementChoice* placement_choices[] = {
     &local_placement, &interleave_placement, &weighted_placement, &asymsched_placement,

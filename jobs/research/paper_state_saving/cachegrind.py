@@ -6,7 +6,7 @@ second pair of runs, a TLB replaces the first-level cache.
 cachegrind runs one thread at a time, about fifty times slower than the machine, and simulates no
 prefetching. With a GVT interval of 300 ms there are about as many events between two rounds as with
 4 ms on the machine. Pinning, rebinding and pagemigd are off, because their
-intervals in milliseconds do not fit to this speed."""
+intervals in milliseconds do not fit this speed."""
 
 import shutil
 import tempfile

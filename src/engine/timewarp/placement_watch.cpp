@@ -52,8 +52,8 @@ std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& 
     const bool nobody_decides = moves_workers && where.sharers.size() > 1 && !host.is_shared();
     if (memory.mode() == MemoryMode::libc || nobody_decides) return std::make_unique<LocalPolicy>();
     const Region& region = *memory.region();
-    return config.place->make(
-        memory.os(),
+    return make_chosen_policy(
+        *config.place, memory.os(),
         {.machine_file = config.machine_file,
          .proximity = config.proximity,
          .huge_pages = memory.huge_pages(),

@@ -8,6 +8,7 @@
 
 #include "numa/measure/known_machine.hpp"
 #include "numa/os/machine.hpp"
+#include "numa/place/placement_policy.hpp"
 #include "tests/support/cache_folder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
@@ -97,17 +98,18 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("known_machine: too many nodes are refused with the supported number") {
+TEST_CASE("make_chosen_policy: too many nodes are refused with the placements that are allowed") {
     const CacheFolder nothing_there;
     FakeOs sixteen(16, 1);
     CHECK(known_machine(sixteen, "").nodes.size() == 16);
     FakeOs os(17, 1);
+    CHECK(make_chosen_policy(local_placement, os, {}) != nullptr);
     try {
-        known_machine(os, "");
+        make_chosen_policy(weighted_placement, os, {});
         FAIL("17 nodes were accepted");
     } catch (const SetupError& error) {
         CHECK(std::string(error.what()) ==
-              "this machine has 17 nodes with memory; the chosen placement policy supports at most "
-              "16; allowed here: local, or another policy that does not use bandwidths");
+              "placement weighted: this machine has 17 nodes with memory, and this placement "
+              "supports at most 16; allowed here: local, interleave");
     }
 }
