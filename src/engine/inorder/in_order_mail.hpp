@@ -11,6 +11,7 @@
 
 #include <numawarp/time.hpp>
 
+#include "engine/rank_batches.hpp"
 #include "event/event_header.hpp"
 #include "event/mail_buffer.hpp"
 #include "util/counters.hpp"
@@ -38,23 +39,13 @@ class InOrderMail {
     // Ends a window. Requires: flush() was called. Returns the minimum time of the events sent in
     // the window. `sent`: the number of batches sent in the window, by rank.
     VirtualTime cut(std::vector<std::uint32_t>& sent);
-    // Adds the number of events sent to each other rank to `sums`, by the rank's number.
-    void add_sent_to(std::vector<std::uint64_t>& sums) const;
+    const RankBatches& batches() const noexcept { return batches_; }
 
   private:
-    struct ToRank {
-        MailBuffer mail;
-        std::uint32_t in_window = 0;  // batches in the present window
-        std::uint64_t events = 0;
-    };
-
-    void append_for_rank(std::uint32_t rank, const WireEvent& wire);
-    void close_batch(std::uint32_t rank);
-
     InOrderWorld& world_;
     Counters& counters_;
+    RankBatches batches_;  // for other ranks
     MailBuffer outbox_;
-    std::vector<ToRank> to_ranks_;
     std::uint32_t window_ = first_window;
     VirtualTime sent_from_ = time_infinity;  // minimum time of the events sent in this window
 };

@@ -85,7 +85,9 @@ class WindowWorker final : public SavedWorker {
     RunEnd end() const noexcept;
     // Sets the counters, figures and groups.
     void report(WorkerTally& tally) noexcept;
-    void add_sent_to(std::vector<std::uint64_t>& sums) { executor_.mail().add_sent_to(sums); }
+    void add_sent_to(std::vector<std::uint64_t>& sums) {
+        executor_.mail().batches().add_sent_to(sums);
+    }
 
   private:
     template <class Step>

@@ -52,7 +52,6 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
            LiveProgress& progress, const std::atomic<int>& stop_signal,
            const std::vector<NodeId>& worker_nodes, const SharedSeats& shared_seats)
     : ThreadedRank(plan, transport, progress, stop_signal, plan.config.net_thread),
-      batch_bytes_(transport.batch_bytes()),
       memory_(memory),
       memory_budget_(plan, memory, transport.ranks()),
       output_(output),
@@ -160,11 +159,6 @@ Rank::NetStep Rank::step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     if (plan_.config.watchdog_seconds > 0)
         overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));
     return {gvt_.is_receiving() || exchange_.unsent() > 0, is_over, std::move(overdue)};
-}
-
-void Rank::send_batch(RankId destination, const MailBuffer& batch) {
-    note_handoff(Handoff::batch_posted);
-    exchange_.post(destination, {batch.data(), batch.size()});
 }
 
 bool Rank::is_congested() const noexcept { return exchange_.unsent() > unsent_batches_max; }

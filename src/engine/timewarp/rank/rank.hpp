@@ -69,7 +69,6 @@ class Rank final : public ThreadedRank {
     Partition::Owner owner(std::uint32_t g) const noexcept {
         return owners_[g].load(std::memory_order_relaxed);
     }
-    std::size_t batch_bytes() const noexcept { return batch_bytes_; }
     // The stacks of the workers' threads. Each worker writes its own entry before a barrier.
     std::vector<AddressRange>& stacks() noexcept { return stacks_; }
 
@@ -99,8 +98,8 @@ class Rank final : public ThreadedRank {
     bool net_step(GvtRounds::Clock::time_point now, TraceTurn& trace);
     void net_step();  // without a track
 
-    // Hands a closed batch for another rank to the net role.
-    void send_batch(RankId destination, const MailBuffer& batch);
+    // Any worker may post batches to it; the net role sends and receives them.
+    Exchange& exchange() noexcept { return exchange_; }
     // Whether more batches wait to be sent to other ranks than the rank should hold. Thread: any.
     bool is_congested() const noexcept;
 
@@ -173,7 +172,6 @@ class Rank final : public ThreadedRank {
     bool has_mail(std::uint32_t w) noexcept;
     void bind(const Group& group, std::uint32_t worker) noexcept;
 
-    const std::size_t batch_bytes_;
     MemorySource& memory_;
     MemoryBudget memory_budget_;
     OutputWriter& output_;

@@ -34,7 +34,8 @@ constexpr std::size_t bytes_credited = std::size_t{8} << 20;
 
 }  // namespace
 
-Outboxes::Outboxes(WorkerCore& core) : core_(core), to_workers_(core.plan.workers) {}
+Outboxes::Outboxes(WorkerCore& core)
+    : core_(core), batches_(&core.rank.exchange(), core.counters), to_workers_(core.plan.workers) {}
 
 bool Outboxes::send(WireEvent wire, const std::byte* payload) {
     wire.epoch = core_.epochs.send(wire.bound());
@@ -62,20 +63,13 @@ void Outboxes::send_to_worker(std::uint32_t worker, const WireEvent& wire,
 }
 
 bool Outboxes::send_to_rank(std::uint32_t rank, const WireEvent& wire, const std::byte* payload) {
-    ++core_.counters[Counter::events_sent];
     if (rank >= to_ranks_.size()) to_ranks_.resize(rank + 1u);
     ToRank& outbox = to_ranks_[rank];
-    if (outbox.spoken_to_at != rounds_) {
-        outbox.spoken_to_at = rounds_;
+    if (outbox.last_send != rounds_) {
+        outbox.last_send = rounds_;
         ++peers_;
     }
-    if (outbox.mail.empty())
-        open_.push_back(rank);
-    else if (outbox.mail.size() + wire.bytes() > core_.rank.batch_bytes())
-        close_batch(rank);
-    if (outbox.mail.empty()) outbox.opened = core_.now;
-    outbox.mail.append(wire, payload);
-    ++outbox.events_sent;
+    if (batches_.append(rank, wire, payload)) outbox.opened = core_.now;
     const bool had_credit = has_credit();
     ++messages_since_gvt_;
     bytes_since_gvt_ += wire.bytes();
@@ -93,21 +87,11 @@ void Outboxes::on_gvt() noexcept {
     ++rounds_;
 }
 
-bool Outboxes::is_due(const ToRank& outbox) const noexcept {
-    const auto age = core_.now - outbox.opened;
+bool Outboxes::is_due(std::uint32_t rank) const noexcept {
+    const auto age = core_.now - to_ranks_[rank].opened;
     if (age < batch_age) return false;
-    if (outbox.events_sent - outbox.sent_in_batches >= events_worth_sending) return true;
+    if (batches_.open_messages(rank) >= events_worth_sending) return true;
     return age * peers_few >= batch_age * std::max(peers_, peers_before_);
-}
-
-void Outboxes::close_batch(std::uint32_t rank) {
-    to_ranks_[rank].sent_in_batches = to_ranks_[rank].events_sent;
-    MailBuffer& mail = to_ranks_[rank].mail;
-    ++to_ranks_[rank].batches_in_epoch;
-    ++core_.counters[Counter::batches_sent];
-    core_.counters[Counter::bytes_sent] += mail.size();
-    core_.rank.send_batch(RankId{rank}, mail);
-    mail.clear();
 }
 
 void Outboxes::flush(bool everything) {
@@ -126,20 +110,7 @@ void Outboxes::flush(bool everything) {
         core_.rank.deliver(outbox.mail.data(), outbox.mail.size());
         outbox.mail.clear();
     }
-    std::erase_if(open_, [&](std::uint32_t rank) {
-        if (!everything && !is_due(to_ranks_[rank])) return false;
-        close_batch(rank);
-        return true;
-    });
-}
-
-void Outboxes::take_batches_sent(std::span<std::uint32_t> sent) noexcept {
-    for (std::size_t r = 0; r < sent.size(); ++r)
-        sent[r] = r < to_ranks_.size() ? std::exchange(to_ranks_[r].batches_in_epoch, 0) : 0;
-}
-
-void Outboxes::add_sent_to(std::vector<std::uint64_t>& sums) const {
-    for (std::size_t r = 0; r < to_ranks_.size(); ++r) sums[r] += to_ranks_[r].events_sent;
+    batches_.close_if([&](std::uint32_t rank) { return everything || is_due(rank); });
 }
 
 void Outboxes::validate() const {
@@ -155,11 +126,7 @@ void Outboxes::validate() const {
         NW_CHECK(bytes == mail.size());
     };
     for (const ToWorker& outbox : to_workers_) check(outbox.mail);
-    for (const ToRank& outbox : to_ranks_) check(outbox.mail);
-    std::vector<std::uint32_t> waiting;
-    for (std::uint32_t r = 0; r < to_ranks_.size(); ++r)
-        if (!to_ranks_[r].mail.empty()) waiting.push_back(r);
-    NW_CHECK(std::is_permutation(open_.begin(), open_.end(), waiting.begin(), waiting.end()));
+    batches_.validate(check);
 }
 
 }  // namespace nw

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "engine/rank_batches.hpp"
 #include "engine/timewarp/worker/worker_core.hpp"
 #include "event/mail_buffer.hpp"
 
@@ -27,14 +27,11 @@ class Outboxes {
     // due, or all.
     void flush(bool everything);
 
-    // Called at a cut, after flush(true). Stores the numbers of batches to each other rank since
-    // the last cut, for as many ranks as `sent` has elements.
-    void take_batches_sent(std::span<std::uint32_t> sent) noexcept;
+    // The batches for other ranks. take_batches_sent() is called at a cut, after flush(true).
+    RankBatches& batches() noexcept { return batches_; }
+    const RankBatches& batches() const noexcept { return batches_; }
 
     void on_gvt() noexcept;
-
-    // Adds to `sums`, by rank, the number of events and anti-messages sent to each other rank.
-    void add_sent_to(std::vector<std::uint64_t>& sums) const;
 
     // All waiting messages must belong to the current epoch, because the next cut sends them.
     void validate() const;
@@ -46,24 +43,19 @@ class Outboxes {
         MailBuffer mail;                       // without a ring, or for which it has no room
     };
     struct ToRank {
-        MailBuffer mail;
-        WorkerCore::Clock::time_point opened;  // when the first event was added
-        std::uint64_t events_sent = 0;         // so far
-        std::uint32_t batches_in_epoch = 0;
-        std::uint64_t sent_in_batches = 0;  // of these, in closed batches
-        std::uint32_t spoken_to_at = 0;     // rounds_ at the last send to this rank
+        WorkerCore::Clock::time_point opened;  // when the open batch got its first event
+        std::uint32_t last_send = 0;           // rounds_ at the last send to this rank
     };
 
     void send_to_worker(std::uint32_t worker, const WireEvent& wire, const std::byte* payload);
     bool send_to_rank(std::uint32_t rank, const WireEvent& wire, const std::byte* payload);
     bool has_credit() const noexcept;
-    bool is_due(const ToRank& outbox) const noexcept;
-    void close_batch(std::uint32_t rank);
+    bool is_due(std::uint32_t rank) const noexcept;
 
     WorkerCore& core_;
+    RankBatches batches_;
     std::vector<ToWorker> to_workers_;      // by worker of this rank
     std::vector<ToRank> to_ranks_;          // by rank; grows to the highest rank sent to
-    std::vector<std::uint32_t> open_;       // ranks with an open batch
     std::uint32_t messages_since_gvt_ = 0;  // to other ranks
     std::size_t bytes_since_gvt_ = 0;       // bytes of these
     std::uint32_t rounds_ = 1;              // GVT results learned, plus 1
