@@ -25,8 +25,8 @@ struct PendingEntry {
     //   - The event has a record: its address.
     //   - The event is short and bare (it has no payload): the rest of the event, with bare_bit.
     //   - The event is short and has a payload: the address of its ShortBody, with short_bit.
-    // A short event is never canceled. It gets a record only when one is needed, for example in an
-    // LP's history.
+    // A short event is canceled by an anti-message, which waits for it. It gets a record only when
+    // one is needed, for example in an LP's history.
     std::uint64_t body;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }

@@ -48,22 +48,31 @@ class ShortEvents {
     ShortEvents(const ShortEvents&) = delete;
     ShortEvents& operator=(const ShortEvents&) = delete;
 
+    struct NoNote {
+        void operator()(const detail::SentEvent&, std::uint64_t) const noexcept {}
+    };
+
     // Prepares the handler of the LP with this count of sends.
     void send_for(std::uint32_t& sequence) noexcept { buffer_.sequence = &sequence; }
     // The buffer for the handler's context.
     detail::SendBuffer& buffer() noexcept { return buffer_; }
     // Releases the events of a handler that has returned. `serial` is the serial of the LP's next
-    // event. If is_here(target) is true, the event is pushed into `pending`. Otherwise
+    // event. For each event, note(entry, the last eight bytes of its header) is called. If
+    // is_here(target) is true, the event is then pushed into `pending`. Otherwise
     // send_away(header, payload) is called.
-    template <class IsHere, class SendAway>
+    template <class IsHere, class SendAway, class Note = NoNote>
     [[gnu::always_inline]] void release(std::uint32_t& serial, PendingSet& pending,
-                                        IsHere&& is_here, SendAway&& send_away) {
+                                        IsHere&& is_here, SendAway&& send_away, Note&& note = {}) {
         for (detail::SentEvent* sent = sent_.data(); sent != buffer_.next; ++sent) {
             const std::uint64_t serial_in_word = std::uint64_t{serial++} << 32;
-            if (PendingEntry::is_bare(sent->body))
+            if (PendingEntry::is_bare(sent->body)) {
                 sent->body |= serial_in_word;
-            else
-                PendingEntry::short_body(sent->body)->word |= serial_in_word;
+                note(*sent, std::bit_cast<PendingEntry>(*sent).bare_word());
+            } else {
+                std::uint64_t& word = PendingEntry::short_body(sent->body)->word;
+                word |= serial_in_word;
+                note(*sent, word);
+            }
             if (is_here(static_cast<std::uint32_t>(sent->sequence_and_target >> 32))) [[likely]]
                 pending.push(std::bit_cast<VirtualTime>(sent->time), *sent);
             else
@@ -73,10 +82,12 @@ class ShortEvents {
         if (buffer_.free_bodies == nullptr && buffer_.payload_bytes_max != 0) [[unlikely]]
             make_bodies();
     }
-    // Pushes an event that comes from another worker and will not be canceled. Returns false, and
-    // does nothing, if its payload is too large.
-    bool push(const EventHeader& header, const std::byte* payload, PendingSet& pending) {
-        if (header.payload_bytes > buffer_.payload_bytes_max) return false;
+    // Whether an event of this size can be short.
+    bool has_room_for(const EventHeader& header) const noexcept {
+        return header.payload_bytes <= buffer_.payload_bytes_max;
+    }
+    // Makes the entry of a short event. Requires: has_room_for(header).
+    PendingEntry entry_of(const EventHeader& header, const std::byte* payload) {
         auto entry = std::bit_cast<PendingEntry>(header);
         if (header.payload_bytes == 0) {
             entry.body = detail::SentEvent::bare_body(0) | entry.body;
@@ -88,17 +99,25 @@ class ShortEvents {
             std::memcpy(body->payload, payload, header.payload_bytes);
             entry.body = detail::SentEvent::body_at(body);
         }
-        pending.push(entry);
+        return entry;
+    }
+    // Pushes an event that comes from another worker. Returns false, and does nothing, if the event
+    // is too large.
+    bool push(const EventHeader& header, const std::byte* payload, PendingSet& pending) {
+        if (!has_room_for(header)) return false;
+        pending.push(entry_of(header, payload));
         return true;
     }
     // Drops the events of a handler that has failed. Returns their number.
     std::uint32_t drop() noexcept;
 
     // Returns the record of an event at the front of the pending set. If the event is short, the
-    // record is valid until the next call, and the entry must not be used any more.
+    // record is valid until the next call, and the entry must not be used any more. An anti-message
+    // may wait for any short event.
     EventRecord& record_of(const PendingEntry& entry) noexcept {
         if (entry.has_record()) return *entry.record();
         record_.header.begin();
+        record_.header.from_other_worker = true;
         return rewritten_record_of(entry);
     }
     // As record_of(), but the record of a short event keeps all fields behind its header.

@@ -38,7 +38,21 @@ inline void free_event(Group& target_group, EventRecord& event) noexcept {
 // Makes a record for a short event in its target's group. Returns the entry of the record.
 inline PendingEntry put_on_record(ShortEvents& events, const PendingEntry& entry, Group& group) {
     const EventRecord& event = events.record_of(entry);
-    return new_event(group, event, event.payload()).entry();
+    EventRecord& kept = new_event(group, event, event.payload());
+    kept = event;
+    return kept.entry();
+}
+
+// Returns the entry of a short event in place of the record, which it frees. Returns `entry` if
+// there is no record, or if the event cannot be short. Requires: the event is pending, and no list
+// contains it: if it is canceled, this is by its identity.
+inline PendingEntry shortened(ShortEvents& events, const PendingEntry& entry, Group& group) {
+    if (!entry.has_record()) return entry;
+    EventRecord& event = *entry.record();
+    if (!events.has_room_for(event) || event.rollback_tried || event.irrevocable) return entry;
+    const PendingEntry without_record = events.entry_of(event, event.payload());
+    free_event(group, event);
+    return without_record;
 }
 
 // Makes records for all short events, because checkpoints save only records. `except_bare`: makes

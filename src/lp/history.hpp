@@ -91,6 +91,8 @@ class History {
 
     void drop_last() noexcept { --tail_; }
     void drop_first() noexcept { ++head_; }
+    // Continues at another position. Requires: empty().
+    void restart(Ordinal position) noexcept { head_ = tail_ = position; }
 
     void release(std::uint32_t stride, PlatformHeap& heap) noexcept {
         if (entries_ != nullptr) {

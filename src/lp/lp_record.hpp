@@ -54,12 +54,18 @@ struct alignas(64) LpRecord {
     std::uint32_t unmatched_anti_messages = 0;  // in the group's set, for this LP
     // Null until a state is saved, and always if undo data are in the history entries.
     SavedStates* saved_states = nullptr;
-    Digest digest;                 // of the committed events
-    std::uint8_t kind;             // number in LpKinds
-    bool has_uncommitted = false;  // is in its worker's list
-    bool failed = false;           // a handler failed; the LP executes nothing until it is undone
-    bool ended = false;            // can_end() returned true after a final event
-    bool may_have_ended = false;  // can_end() returned true, perhaps after an event that was undone
+    Digest digest;                     // of the committed events, and of those in the worker's log
+    std::uint8_t kind;                 // number in LpKinds
+    bool has_uncommitted : 1 = false;  // is in its worker's list
+    bool failed : 1 = false;  // a handler failed; the LP executes nothing until it is undone
+    bool ended : 1 = false;   // can_end() returned true after a final event
+    // can_end() returned true, perhaps after an event that was undone.
+    bool may_have_ended : 1 = false;
+    std::uint8_t : 4;
+    // The LP's newest entry in the worker's log (UndoLog); it may have left the log. 0: none. Then
+    // the history ends with the event that was executed last. The events in the log follow those
+    // in the history, and then the events in the history are final.
+    std::uint64_t newest_in_log : 48 = 0;
 };
 static_assert(sizeof(LpRecord) == 128, "two cache lines");
 

@@ -85,8 +85,7 @@ StateKeepingRules StateKeepingRules::choose(Rollback method, const ProcessFactor
     return rules;
 }
 
-void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
-    const History::Ordinal position = lp.history.tail() - 1;  // of the entry that is executed next
+void StateKeeper::take_due(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
     if (lp.failed) {
         ++lp.save_due;  // the state of a failed LP is not saved
         return;
@@ -95,7 +94,7 @@ void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
         lp.saved_states = new (heap.allocate(sizeof(SavedStates))) SavedStates{};
         meter_memory<MeterKind::snapshots>(lp.saved_states, sizeof(SavedStates));
         ++lps_saved_;
-        lp.saved_states->adapted_at = lp.committed;
+        lp.saved_states->adapted_at = position;
         if (rules_of(lp).state_saving_interval > 0)
             lp.saved_states->interval = rules_of(lp).state_saving_interval;
     }
@@ -108,20 +107,19 @@ void StateKeeper::take_due(LpRecord& lp, PlatformHeap& heap) {
 
 void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
     const StateKeepingRules& rules = rules_of(lp);
-    const bool plain = rules.method == Rollback::copy;
     const std::size_t live_bytes = heap.live_bytes();
-    auto* saved = static_cast<SavedState*>(
-        heap.allocate(sizeof(SavedState) + (plain ? rules.state_bytes : 0)));
-    meter_memory<MeterKind::snapshots>(saved, sizeof *saved + (plain ? rules.state_bytes : 0));
-    saved->position = position;
-    saved->older = lp.saved_states->newest;
-    if (plain) {
-        saved->snapshot = nullptr;
+    SavedState* const older = lp.saved_states->newest;
+    SavedState* saved;
+    if (rules.method == Rollback::copy) {
+        const std::size_t saved_bytes = sizeof(SavedState) + rules.state_bytes;
+        saved = static_cast<SavedState*>(heap.allocate(saved_bytes));
+        meter_memory<MeterKind::snapshots>(saved, saved_bytes);
         std::memcpy(saved->state(), plain_state(lp), rules.state_bytes);
     } else {
-        saved->snapshot =
-            lp.heap.take(heap, saved->older != nullptr ? saved->older->snapshot : nullptr);
+        Snapshot* const previous = older != nullptr ? older->snapshot() : nullptr;
+        saved = reinterpret_cast<SavedState*>(lp.heap.take(heap, previous, sizeof(SavedState))) - 1;
     }
+    *saved = {older, position, rules.method == Rollback::snapshot};
     SavedStates& kept = *lp.saved_states;
     const std::uint64_t bytes = heap.live_bytes() - live_bytes;
     const bool is_first = kept.bytes_most == 0;
@@ -129,6 +127,7 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
         lps_saved_ > lps_in_cache)
         kept.interval = 1;
     kept.newest = saved;
+    if (saved->older == nullptr) kept.needed_from = position;
     kept.bytes_most = static_cast<std::uint32_t>(
         std::max<std::uint64_t>(kept.bytes_most, std::min<std::uint64_t>(bytes, UINT32_MAX)));
     kept.bytes += bytes;
@@ -145,13 +144,10 @@ std::uint64_t StateKeeper::bytes_held(const LpRecord& lp) noexcept {
 
 void StateKeeper::drop(LpRecord& lp, SavedState* saved, PlatformHeap& heap) noexcept {
     const std::size_t live_bytes = heap.live_bytes();
-    std::size_t bytes = sizeof(SavedState);
-    if (saved->snapshot != nullptr) {
-        lp.heap.drop(saved->snapshot, heap);
-    } else {
-        bytes += rules_of(lp).state_bytes;
-    }
-    heap.free(saved, bytes);
+    if (saved->is_snapshot)
+        LpHeap::drop(saved->snapshot(), heap, sizeof(SavedState));
+    else
+        heap.free(saved, sizeof(SavedState) + rules_of(lp).state_bytes);
     const std::uint64_t dropped_bytes = live_bytes - heap.live_bytes();
     lp.saved_states->bytes -= dropped_bytes;
     bytes_ -= dropped_bytes;
@@ -168,8 +164,8 @@ History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal
         drop(lp, dropped, heap);
         NW_CHECK(kept.newest != nullptr);
     }
-    if (kept.newest->snapshot != nullptr) {
-        lp.heap.restore(*kept.newest->snapshot);
+    if (kept.newest->is_snapshot) {
+        lp.heap.restore(*kept.newest->snapshot());
     } else {
         std::memcpy(plain_state(lp), kept.newest->state(), rules_of(lp).state_bytes);
     }
@@ -190,8 +186,20 @@ History::Ordinal StateKeeper::drop_states_before(LpRecord& lp, History::Ordinal 
         old = older;
     }
     base->older = nullptr;
-    adapt(lp);
+    adapt(lp, position);
+    lp.saved_states->needed_from = base->position;
     return base->position;
+}
+
+void StateKeeper::trim_before_next_save(LpRecord& lp, History::Ordinal position,
+                                        PlatformHeap& heap) {
+    const SavedStates& kept = *lp.saved_states;
+    if (kept.executed == position && kept.bytes_most <= small_state_bytes) {
+        adapt(lp, position);
+        drop_past(lp, heap);
+    } else {
+        drop_states_before(lp, position, heap);
+    }
 }
 
 void StateKeeper::drop_past(LpRecord& lp, PlatformHeap& heap) noexcept {
@@ -201,6 +209,7 @@ void StateKeeper::drop_past(LpRecord& lp, PlatformHeap& heap) noexcept {
             drop(lp, old, heap);
             old = older;
         }
+        lp.saved_states->needed_from = lp.saved_states->executed;
     }
     begin(lp);
 }
@@ -233,11 +242,11 @@ std::size_t StateKeeper::bytes_per_event() const noexcept {
     return rules_.front().entry_stride + (taken_ > 0 ? taken_bytes_ / taken_ : 0);
 }
 
-void StateKeeper::adapt(LpRecord& lp) noexcept {
+void StateKeeper::adapt(LpRecord& lp, History::Ordinal position) noexcept {
     if (rules_of(lp).state_saving_interval > 0) return;
     SavedStates& kept = *lp.saved_states;
     constexpr std::uint32_t enough_events = 32;
-    const std::uint32_t events = lp.committed - kept.adapted_at;
+    const std::uint32_t events = position - kept.adapted_at;
     if (events < enough_events || kept.save_ns == 0 || kept.event_ns == 0) return;
     // If there was no rollback, the interval is computed for one rollback, and at least doubled.
     double best = std::ceil(
@@ -250,7 +259,7 @@ void StateKeeper::adapt(LpRecord& lp) noexcept {
     const bool is_small = kept.bytes_most <= small_state_bytes;
     best = std::clamp(best, 1.0, static_cast<double>(longest_interval(kept)));
     kept.interval = is_past_cold && is_small ? 1 : static_cast<std::uint32_t>(best);
-    kept.adapted_at = lp.committed;
+    kept.adapted_at = position;
     kept.rollbacks = 0;
 }
 

@@ -28,24 +28,34 @@ namespace nw {
 struct ProcessFactory;
 struct Snapshot;
 
-// A saved state at a position of the history. With `copy`, the bytes of the state follow.
+// A saved state at a position of the history. The state follows: a Snapshot, or with `copy` the
+// bytes of the LP's plain state.
 struct SavedState {
     SavedState* older;
-    Snapshot* snapshot;  // null for plain copies
     History::Ordinal position;
+    bool is_snapshot;
 
     std::byte* state() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    Snapshot* snapshot() noexcept {
+        return is_snapshot ? reinterpret_cast<Snapshot*>(this + 1) : nullptr;
+    }
 };
 
 // An LP's saved states, and the measurements from which its interval is adapted.
 struct SavedStates {
-    SavedState* newest = nullptr;     // then by `older`; null only if the history is empty
-    std::uint64_t bytes = 0;          // of all saved states; shared data are counted once
-    std::uint32_t interval = 8;       // events between saved states
-    std::uint32_t bytes_most = 0;     // of one saved state, with its headers
-    History::Ordinal adapted_at = 0;  // LpRecord::committed at the last adaptation
-    std::uint32_t rollbacks = 0;      // since the last adaptation
-    float save_ns = 0;                // running means; 0 until measured
+    SavedState* newest = nullptr;  // then by `older`; null only if the history is empty
+    std::uint64_t bytes = 0;       // of all saved states; shared data are counted once
+    std::uint32_t interval = 8;    // events between saved states
+    std::uint32_t bytes_most = 0;  // of one saved state, with its headers
+    History::Ordinal adapted_at =
+        0;  // position up to which events were final at the last adaptation
+    // Position after the newest executed event. Equal to the history's tail if no event of the LP
+    // is in the worker's log.
+    History::Ordinal executed = 0;
+    // Position of the oldest saved state. Entries from there on are needed, also if they are final.
+    History::Ordinal needed_from = 0;
+    std::uint32_t rollbacks = 0;  // since the last adaptation
+    float save_ns = 0;            // running means; 0 until measured
     float event_ns = 0;
 };
 
@@ -69,27 +79,63 @@ class StateKeeper {
     explicit StateKeeper(std::vector<StateKeepingRules> rules) : rules_(std::move(rules)) {}
 
     const std::vector<StateKeepingRules>& rules() const noexcept { return rules_; }
+    const StateKeepingRules& rules_of(const LpRecord& lp) const noexcept { return rules_[lp.kind]; }
     Rollback method(const LpRecord& lp) const noexcept { return rules_of(lp).method; }
     bool saves_states(const LpRecord& lp) const noexcept { return !rules_of(lp).undo_in_entry; }
+    bool some_save_states() const noexcept {
+        return std::ranges::any_of(rules_, [](const auto& rules) { return !rules.undo_in_entry; });
+    }
 
     // Starts saving states: the first is saved before the LP's next event. Called before the first
     // event, and when the history has been dropped. Requires: no executed event can be rolled back
     // any more, and the LP has no saved states.
-    void begin(LpRecord& lp) noexcept { lp.save_due = lp.history.tail(); }
+    void begin(LpRecord& lp) noexcept { lp.save_due = next_position(lp); }
     // Called for an LP of a saved run, or of another rank. The rules may have changed; measurements
     // are kept if they are still used. Requires: the LP's history has been dropped.
     void go_on(LpRecord& lp, PlatformHeap& heap) noexcept;
 
-    // Called before the event of the newest entry is executed.
-    void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
-        const StateKeepingRules& rules = rules_of(lp);
+    // Position of the LP's next event. Requires: saves_states(lp), or no event of the LP is in the
+    // worker's log. (No position is counted in the log for other LPs.)
+    static History::Ordinal next_position(const LpRecord& lp) noexcept {
+        return lp.saved_states != nullptr ? lp.saved_states->executed : lp.history.tail();
+    }
+    // Called when executed events have been removed, so that `position` is next_position().
+    static void set_next_position(const LpRecord& lp, History::Ordinal position) noexcept {
+        if (lp.saved_states != nullptr) lp.saved_states->executed = position;
+    }
+
+    // Called before the event at `position` is executed. `undo`: the undo data of its entry.
+    // `rules`: rules_of(lp).
+    void save(LpRecord& lp, const StateKeepingRules& rules, History::Ordinal position,
+              std::byte* undo, PlatformHeap& heap) {
         if (rules.method == Rollback::reverse) return;
         if (rules.undo_in_entry) {
-            copy_words(entry.undo(), plain_state(lp), rules.state_bytes);
+            copy_words(undo, plain_state(lp), rules.state_bytes);
         } else {
-            if (lp.history.tail() - 1 == lp.save_due) [[unlikely]]
-                take_due(lp, heap);
+            if (position == lp.save_due) [[unlikely]]
+                take_due(lp, position, heap);
+            set_next_position(lp, position + 1);
         }
+    }
+    // As above, for the event of the newest entry of the history.
+    void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
+        save(lp, rules_of(lp), lp.history.tail() - 1, entry.undo(), heap);
+    }
+    // Called instead of save() for an event that has failed and cannot be undone. Makes no saved
+    // state, because the handler may have left a very large one.
+    void save_failed(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
+        if (saves_states(lp)) {
+            const History::Ordinal position = lp.history.tail() - 1;
+            if (position == lp.save_due) ++lp.save_due;
+            set_next_position(lp, position + 1);
+        } else {
+            save(lp, entry, heap);
+        }
+    }
+    // Whether there is a state to restore. There is none after save_failed().
+    bool can_restore(const LpRecord& lp) const noexcept {
+        return !saves_states(lp) ||
+               (lp.saved_states != nullptr && lp.saved_states->newest != nullptr);
     }
 
     // Restores the newest saved state at or before `position`, and drops later ones. Returns its
@@ -109,9 +155,19 @@ class StateKeeper {
         return saves_states(lp) ? drop_states_before(lp, position, heap) : position;
     }
 
-    // Adapts the interval from the measurements since the last adaptation. trim() does so, too.
-    // Requires: the LP has saved a state.
-    void adapt(LpRecord& lp) noexcept;
+    // As trim(), for an LP with events in the worker's log, if a state is saved before the event at
+    // `position`. If no event at `position` was executed, drops all states, unless the next one
+    // would share memory with them.
+    void trim_before_next_save(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
+    // Whether coasting forward may need the event, which is final. Requires: saves_states(lp).
+    static bool is_needed(const LpRecord& lp, History::Ordinal position) noexcept {
+        return lp.saved_states != nullptr &&
+               static_cast<std::int32_t>(position - lp.saved_states->needed_from) >= 0;
+    }
+
+    // Adapts the interval from the measurements since the last adaptation. trim() does so, too. The
+    // events before `position` are final. Requires: the LP has saved a state.
+    void adapt(LpRecord& lp, History::Ordinal position) noexcept;
     // Drops the saved states of an LP whose executed events are all final. The next state is saved
     // before its next event. Requires: the history is empty.
     void drop_past(LpRecord& lp, PlatformHeap& heap) noexcept;
@@ -123,7 +179,7 @@ class StateKeeper {
     // executed irrevocably, or a state is saved before it. Requires: all events that the LP has
     // executed are final.
     bool is_at_start(const LpRecord& lp) const noexcept {
-        return !saves_states(lp) || lp.save_due == lp.history.tail();
+        return !saves_states(lp) || lp.save_due == next_position(lp);
     }
 
     // Estimated bytes of an executed event until it is committed, without the event itself and the
@@ -145,9 +201,9 @@ class StateKeeper {
                lp.saved_states->interval == 1;
     }
 
-    // Returns whether to measure the cost of this execution: one in 16 of each LP.
-    bool wants_event_cost(const LpRecord& lp) const noexcept {
-        return lp.saved_states != nullptr && (lp.history.tail() & 15) == 0;
+    // Returns whether to measure the cost of the event at `position`: one in 16 of each LP.
+    static bool wants_event_cost(const LpRecord& lp, History::Ordinal position) noexcept {
+        return lp.saved_states != nullptr && (position & 15) == 15;
     }
     void event_cost(LpRecord& lp, float ns) noexcept;
 
@@ -182,7 +238,6 @@ class StateKeeper {
     // With more LPs that save states, the past that each LP keeps leaves the cache.
     static constexpr std::uint64_t lps_in_cache = 8192;
 
-    const StateKeepingRules& rules_of(const LpRecord& lp) const noexcept { return rules_[lp.kind]; }
     std::byte* plain_state(const LpRecord& lp) const noexcept {
         return static_cast<std::byte*>(rules_of(lp).state_of(lp.process));
     }
@@ -194,7 +249,7 @@ class StateKeeper {
         for (; i < bytes; ++i) to[i] = from[i];
     }
 
-    void take_due(LpRecord& lp, PlatformHeap& heap);
+    void take_due(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
     void take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
     History::Ordinal drop_states_before(LpRecord& lp, History::Ordinal position,
                                         PlatformHeap& heap);

@@ -19,34 +19,36 @@ std::int32_t from_to(History::Ordinal a, History::Ordinal b) noexcept {
     return static_cast<std::int32_t>(b - a);
 }
 
-void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules) {
+// `is_logged`: events of the LP that are not final are in the worker's log.
+void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules, bool is_logged) {
     const History& history = lp.history;
     if (rules.undo_in_entry) {
         NW_CHECK(lp.saved_states == nullptr);
         return;
     }
     // The next state is saved before an event that has not been executed yet.
-    NW_CHECK(from_to(history.tail(), lp.save_due) >= 0);
-    if (lp.saved_states == nullptr) {
-        NW_CHECK(history.empty());
+    const History::Ordinal next = StateKeeper::next_position(lp);
+    NW_CHECK(from_to(next, lp.save_due) >= 0);
+    NW_CHECK(lp.newest_in_log != 0 || history.tail() == next);
+    if (lp.saved_states == nullptr || lp.saved_states->newest == nullptr) {
+        // No state is saved for an event that has failed and cannot be undone.
+        NW_CHECK(history.empty() || lp.failed);
+        NW_CHECK(!is_logged);
         return;
     }
     const SavedStates& kept = *lp.saved_states;
     NW_CHECK(kept.interval >= 1);
-    if (kept.newest == nullptr) {
-        NW_CHECK(history.empty());
-        return;
-    }
-    NW_CHECK(from_to(kept.newest->position, history.tail()) >= 0);
+    NW_CHECK(from_to(kept.newest->position, next) >= 0);
     NW_CHECK(from_to(kept.newest->position, lp.save_due) > 0);
     const SavedState* saved = kept.newest;
     for (; saved->older != nullptr; saved = saved->older) {
         NW_CHECK(from_to(saved->older->position, saved->position) > 0);
-        NW_CHECK((saved->snapshot == nullptr) == (saved->older->snapshot == nullptr));
+        NW_CHECK(saved->is_snapshot == saved->older->is_snapshot);
     }
     // The LP can be rolled back to each entry, and no saved state is kept without need.
-    NW_CHECK(saved->position == history.head());
-    NW_CHECK((saved->snapshot == nullptr) == (rules.method == Rollback::copy));
+    NW_CHECK(saved->position == kept.needed_from);
+    NW_CHECK(lp.newest_in_log != 0 || history.head() == kept.needed_from);
+    NW_CHECK(saved->is_snapshot == (rules.method == Rollback::snapshot));
 }
 
 // Checks an event that a handler sent: its sequence is in the handler's range, and it comes after
@@ -132,7 +134,12 @@ void validate_record(const LpRecord& lp, const LpExpectations& expected) {
     history.validate();
     NW_CHECK(lp.committed - history.head() <= history.size());
     NW_CHECK(lp.has_uncommitted || lp.committed == history.tail());
-    if (history.empty()) {
+    const bool is_logged = expected.log != nullptr && expected.log->has_uncommitted(lp);
+    if (is_logged) {
+        NW_CHECK(!lp.has_uncommitted);
+        NW_CHECK(!lp.failed);
+        NW_CHECK(lp.last_key == expected.log->newest_entry_of(lp).event.key());
+    } else if (history.empty() || lp.newest_in_log != 0) {
         NW_CHECK(!lp.failed);
         NW_CHECK(lp.last_key.time == -1 ||
                  lp.last_key.time <= std::max(expected.gvt, expected.safe_before));
@@ -143,7 +150,7 @@ void validate_record(const LpRecord& lp, const LpExpectations& expected) {
         NW_CHECK(lp.last_key == newest.event->key());
         NW_CHECK(lp.failed == newest.event->failed);
     }
-    validate_saved_states(lp, expected.keeping[lp.kind]);
+    validate_saved_states(lp, expected.keeping[lp.kind], is_logged);
 }
 
 void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpectations& expected) {

@@ -136,7 +136,9 @@ TEST_CASE("Worker::validate: wrong lists are found") {
     busy.check_found("an LP is on no list", busy.uncommitted(), without_last(busy.uncommitted()));
     busy.check_found("an LP is listed twice", busy.uncommitted(),
                      with_first_twice(busy.uncommitted()));
-    busy.check_found("an LP is listed but not marked as listed", busy.lp().has_uncommitted, false);
+    busy.lp().has_uncommitted = false;  // although it is listed
+    busy.require_found();
+    busy.lp().has_uncommitted = true;
     busy.check_found("a group is listed twice", busy.core().groups,
                      with_first_twice(busy.core().groups));
     busy.check_found("a group is not listed", busy.core().groups, without_last(busy.core().groups));

@@ -66,7 +66,8 @@ needed, digest = sequential(phold, options)
 free, short, long = (programs.statistics_of("phold", *options[:-1], until, "--window", window, "--workers", 2)["memory"]
                      ["resident_peak_bytes"] for until, window in ((3, "auto"), (3, 0.1), (30, 0.1)))
 programs.expect(free <= 3 * needed, f"without a cap {free / MiB:.0f} MiB, sequentially {needed / MiB:.0f} MiB")
-programs.expect(long <= 1.5 * short,
+# If the machine is busy, rollbacks make records for events that otherwise have none.
+programs.expect(long <= 1.5 * max(short, needed),
                 f"within a window of 0.1 {short / MiB:.0f} MiB, in a run ten times as long {long / MiB:.0f} MiB")
 # The limit is 2 events per LP. A worker may execute 2 more events per LP until it reads the limit.
 # 1 event per LP is a reserve, because other tests may run at the same time.
@@ -97,8 +98,12 @@ for name, engine in (("sequential", ["--engine", "sequential"]), ("timewarp",
     run = keeps_promise(phold, options, [*engine, "--checkpoint", programs.work / f"saved-{name}",
                                          "--checkpoint-period", 0.02], int(1.25 * needed), digest)
     programs.expect(run["checkpoints"]["written"] > 0, f"    and was saved {run['checkpoints']['written']} times")
-for engine in ("timewarp", "sequential", "conservative"):
+for engine in ("sequential", "conservative"):
     refuses(phold, options, ["--engine", engine], needed // 2, needed)
+# Time Warp starts LPs with short events, which have no records.
+in_order = ["--engine", "timewarp", "--workers", 1]
+needed = programs.statistics_of("phold", *options, *in_order)["memory"]["resident_peak_bytes"]
+refuses(phold, options, in_order, int(0.75 * needed), needed)
 
 # The memory of a run of this size is mostly the program itself, the road network, and a MiB or two
 # for each worker.

@@ -8,19 +8,22 @@
 #include <fmt/format.h>
 
 #include "engine/checkpoint/saved_modules.hpp"
-#include "event/event_record.hpp"
+#include "event/short_events.hpp"
+#include "lp/event_memory.hpp"
 #include "memory/heap/lp_heap.hpp"
 #include "util/packing.hpp"
 
 namespace nw {
 namespace {
 
-// The beginning of a dump. The addresses of the pending events and the group's memory follow.
+// The beginning of a dump. The addresses of the pending events with a record follow, then the short
+// events, then the group's memory.
 struct GroupHeader {
     std::uint32_t group = 0;
     LpRecord* lps = nullptr;
     std::uint32_t count = 0;
-    std::uint64_t pending = 0;  // number of events
+    std::uint64_t pending = 0;       // number of events with a record
+    std::uint64_t short_events = 0;  // number of short events
     std::vector<OutsideWord> constructed;
     std::vector<std::uint32_t> rolled_back;
 };
@@ -31,6 +34,7 @@ void visit_parts(Part& part, Header& header) {
     part(header.lps);
     part(header.count);
     part(header.pending);
+    part(header.short_events);
     part(header.constructed);
     part(header.rolled_back);
 }
@@ -88,24 +92,38 @@ void note_constructed(Group& group, const AddressMap& map) {
 }
 
 void PendingChains::add(std::uint32_t group, EventRecord& event) noexcept {
-    event.next_sent = std::exchange(first_[group], &event);
+    event.next_sent = std::exchange(of_group_[group].first, &event);
 }
 
-StrayPointers write_group(const Group& group, const EventRecord* pending, const AddressMap& map,
+void PendingChains::add_short(std::uint32_t group, const PendingEntry& entry) {
+    OfGroup& events = of_group_[group];
+    events.short_events.reserve(events.short_count);
+    events.short_events.push_back(&entry);
+}
+
+StrayPointers write_group(const Group& group, const PendingChains& chains, const AddressMap& map,
                           const std::vector<LoadedModule>& modules, const WriteBytes& write) {
     NW_CHECK(group.unmatched_anti_messages.empty());
+    const PendingChains::OfGroup& pending = chains.of(group.mail.group());
     std::uint64_t events = 0;
-    for (const EventRecord* event = pending; event != nullptr; event = event->next_sent) ++events;
-    const GroupHeader header{group.mail.group(), group.lps,        group.count, events,
-                             group.constructed,  group.rolled_back};
+    for (const EventRecord* event = pending.first; event != nullptr; event = event->next_sent)
+        ++events;
+    const GroupHeader header{
+        group.mail.group(),          group.lps,         group.count,      events,
+        pending.short_events.size(), group.constructed, group.rolled_back};
     Packer part;
     visit_parts(part, header);
     const std::string bytes = part.take();
     const std::uint64_t size = bytes.size();
     write(&size, sizeof size);
     write(bytes.data(), bytes.size());
-    for (const EventRecord* event = pending; event != nullptr; event = event->next_sent)
+    for (const EventRecord* event = pending.first; event != nullptr; event = event->next_sent)
         write(&event, sizeof event);
+    for (const PendingEntry* entry : pending.short_events) {
+        const EventHeader event = header_of(*entry);
+        write(&event, sizeof event);
+        if (event.payload_bytes > 0) write(entry->short_body()->payload, event.payload_bytes);
+    }
     write_group_memory(group.memory, write);
     return find_strays(group, map, modules);
 }
@@ -121,6 +139,13 @@ std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read) {
     NW_CHECK(header.group == group.mail.group());
     std::vector<EventRecord*> pending(header.pending);
     read(pending.data(), pending.size() * sizeof(EventRecord*));
+    std::vector<EventHeader> short_events(header.short_events);
+    std::string payloads;
+    for (EventHeader& event : short_events) {
+        read(&event, sizeof event);
+        payloads.resize(payloads.size() + event.payload_bytes);
+        read(payloads.data() + payloads.size() - event.payload_bytes, event.payload_bytes);
+    }
 
     std::vector<OutsideWord> built = header.constructed;
     for (OutsideWord& word : built) {
@@ -139,6 +164,11 @@ std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read) {
     for (std::size_t i = 0; i < built.size(); ++i)
         if (*built[i].where == header.constructed[i].value) *built[i].where = built[i].value;
     group.constructed = std::move(built);
+    const auto* payload = reinterpret_cast<const std::byte*>(payloads.data());
+    for (const EventHeader& event : short_events) {
+        pending.push_back(&new_event(group, event, payload));
+        payload += event.payload_bytes;
+    }
     return pending;
 }
 
@@ -150,7 +180,7 @@ SavedPart write_groups(const std::vector<Group*>& groups, const PendingChains& p
     for (const Group* group : groups) {
         const std::uint32_t g = group->mail.group();
         part.stray.combine(
-            write_group(*group, pending.first(g), map, modules,
+            write_group(*group, pending, map, modules,
                         [&](const void* bytes, std::size_t size) { file.write(bytes, size); }));
         part.groups.push_back({g, file_number, file.end_section()});
     }

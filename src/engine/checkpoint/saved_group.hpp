@@ -43,29 +43,39 @@ struct SavedPart {
 // heaps. Requires: the LPs were built, and nothing has happened since.
 void note_constructed(Group& group, const AddressMap& map);
 
-// Pending events by group. The chains use EventRecord::next_sent, so that saving takes no memory
-// for each event. next_sent has no other use when the events that sent the pending events are
-// final.
+// Pending events by group. Records are in chains that use EventRecord::next_sent, so that saving
+// takes no memory for them; next_sent has no other use when the events that sent the pending events
+// are final. For each short event, it takes 8 bytes.
 class PendingChains {
   public:
-    explicit PendingChains(std::size_t groups) : first_(groups) {}
+    explicit PendingChains(std::size_t groups) : of_group_(groups) {}
 
     void add(std::uint32_t group, EventRecord& event) noexcept;
-    const EventRecord* first(std::uint32_t group) const noexcept { return first_[group]; }
+    // Adds a short event, which must not move in memory. Requires: count_short() was called for all
+    // short events before.
+    void add_short(std::uint32_t group, const PendingEntry& entry);
+    void count_short(std::uint32_t group) noexcept { ++of_group_[group].short_count; }
+
+    struct OfGroup {
+        EventRecord* first = nullptr;
+        std::size_t short_count = 0;
+        std::vector<const PendingEntry*> short_events;
+    };
+    const OfGroup& of(std::uint32_t group) const noexcept { return of_group_[group]; }
 
   private:
-    std::vector<EventRecord*> first_;  // null: none
+    std::vector<OfGroup> of_group_;
 };
 
-// Writes the dump of the group. `pending`: the chain of all events for the group's LPs. Requires:
+// Writes the dump of the group. `pending` contains all events for the group's LPs. Requires:
 // note_constructed() was called, no LP has a history, and no event is in flight to the group.
 // Throws the exceptions of write().
-StrayPointers write_group(const Group& group, const EventRecord* pending, const AddressMap& map,
+StrayPointers write_group(const Group& group, const PendingChains& pending, const AddressMap& map,
                           const std::vector<LoadedModule>& modules, const WriteBytes& write);
 
 // Replaces the LPs of `group`, which were just built, by a dump of write_group(). Returns the
-// pending events. Throws SetupError if the constructors have allocated other memory than in the
-// writing process; throws the exceptions of read().
+// records of the pending events. Throws SetupError if the constructors have allocated other memory
+// than in the writing process; throws the exceptions of read().
 std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read);
 
 // Writes a worker's groups to `file`, one section for each group. `file_number`: the index of the

@@ -65,17 +65,19 @@ class LpHeap {
     // Cost: O(size classes and large chunks in use).
     std::size_t snapshot_bytes() const noexcept;
     // The snapshot shares equal pieces of large chunks with `previous`, an older snapshot of this
-    // heap (piece.hpp). Throws std::bad_alloc.
+    // heap (piece.hpp). The buffer has `head_bytes` before the snapshot, a multiple of 8, for the
+    // caller. Throws std::bad_alloc.
     // Cost: a copy or a comparison of the chunks in use, and 8 bytes per block.
-    Snapshot* take(PlatformHeap& memory, Snapshot* previous = nullptr);
+    Snapshot* take(PlatformHeap& memory, Snapshot* previous = nullptr, std::size_t head_bytes = 0);
     // Prefetches what take() reads first: the heap's only block, or its tables.
     void prefetch_blocks() const noexcept { prefetch(reinterpret_cast<const void*>(blocks_)); }
     // Ensures: contents and allocation state are as they were at take(); equals(snapshot).
     // Requires: the snapshot is of this heap. The snapshot stays valid.
     void restore(const Snapshot& snapshot) noexcept;
     bool equals(const Snapshot& snapshot) const noexcept;
-    // Snapshots that share pieces with it stay valid.
-    static void drop(Snapshot* snapshot, PlatformHeap& memory) noexcept;
+    // Frees the snapshot with its head. Snapshots that share pieces with it stay valid.
+    // `head_bytes`: of take().
+    static void drop(Snapshot* snapshot, PlatformHeap& memory, std::size_t head_bytes = 0) noexcept;
     // Calls visit(address, bytes, saved bytes) for every chunk that was in use at take(). The saved
     // bytes are valid only during the call.
     using VisitSaved = std::function<void(const std::byte*, std::size_t, const std::byte*)>;
@@ -143,6 +145,7 @@ class LpHeap {
     bool add_block(Bin& bin, std::size_t c);
     Block head_of(std::size_t c, std::uint32_t index) noexcept;
     std::size_t class_of(const Tables& all, std::size_t b) const noexcept;
+    Snapshot* take_only(PlatformHeap& memory, std::size_t head_bytes);
     void restore_bin(Bin& bin, std::uint32_t used, const std::byte*& image) noexcept;
     PlatformHeap& platform() const noexcept;
 

@@ -38,6 +38,26 @@ inline bool for_each_run(std::uint64_t used, std::size_t chunk_bytes, Visit visi
     return true;
 }
 
+// Writes the mask and the chunks in use of a block. Returns the end of the image.
+inline std::byte* write_block(std::byte* image, const Block& block) noexcept {
+    std::memcpy(image, &block.free_mask, sizeof block.free_mask);
+    image += sizeof block.free_mask;
+    for_each_run(block.full_mask() & ~block.free_mask, small_classes[block.small_class].bytes,
+                 [&](std::size_t offset, std::size_t run) {
+                     copy_chunks(image, block.data() + offset, run);
+                     image += run;
+                     return true;
+                 });
+    return image;
+}
+
+// Allocates a snapshot of `bytes` behind a header of the caller.
+inline Snapshot* new_snapshot(PlatformHeap& memory, std::size_t head_bytes, std::size_t bytes) {
+    auto* const buffer = static_cast<std::byte*>(memory.allocate(head_bytes + bytes));
+    meter_memory<MeterKind::snapshots>(buffer, head_bytes + bytes);
+    return reinterpret_cast<Snapshot*>(buffer + head_bytes);
+}
+
 inline std::uint64_t read_mask(const std::byte*& image) noexcept {
     std::uint64_t mask = 0;
     std::memcpy(&mask, image, sizeof mask);
@@ -59,15 +79,15 @@ std::size_t LpHeap::snapshot_bytes(std::span<const Bin> all, std::uint32_t units
            std::size_t{units} * 16 + (large() != nullptr ? large()->image_bytes() : 0);
 }
 
-Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous) {
+Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous, std::size_t head_bytes) {
+    if (tables() == nullptr && only() != nullptr) return take_only(memory, head_bytes);
     if (has_broken_heads()) [[unlikely]]
         mend_heads();
     Bin lone;
     const std::span<Bin> all = bins(lone);
     const std::uint32_t units = used_units();
     const std::size_t bytes = snapshot_bytes(all, units);
-    auto* const snapshot = static_cast<Snapshot*>(memory.allocate(bytes));
-    meter_memory<MeterKind::snapshots>(snapshot, bytes);
+    Snapshot* const snapshot = new_snapshot(memory, head_bytes, bytes);
     *snapshot = {bytes, 0, units, large() != nullptr ? large()->live_count() : 0,
                  static_cast<std::uint32_t>(all.size())};
     auto* const table = reinterpret_cast<std::uint32_t*>(snapshot + 1);
@@ -75,19 +95,7 @@ Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous) {
     for (std::size_t b = 0; b < all.size(); ++b) {
         const Bin& bin = all[b];
         table[b] = bin.used;
-        for (std::uint32_t j = 0; j < bin.used; ++j) {
-            const Block& block = *bin.block(j);
-            const std::byte* const data = block.data();
-            std::memcpy(image, &block.free_mask, sizeof block.free_mask);
-            image += sizeof block.free_mask;
-            for_each_run(block.full_mask() & ~block.free_mask,
-                         small_classes[block.small_class].bytes,
-                         [&](std::size_t offset, std::size_t run) {
-                             copy_chunks(image, data + offset, run);
-                             image += run;
-                             return true;
-                         });
-        }
+        for (std::uint32_t j = 0; j < bin.used; ++j) image = write_block(image, *bin.block(j));
     }
     snapshot->large_offset =
         static_cast<std::size_t>(image - reinterpret_cast<std::byte*>(snapshot));
@@ -95,9 +103,23 @@ Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous) {
     return snapshot;
 }
 
-void LpHeap::drop(Snapshot* snapshot, PlatformHeap& memory) noexcept {
+// As take(), for a heap with one block and without tables, as most LPs with a small state have it.
+Snapshot* LpHeap::take_only(PlatformHeap& memory, std::size_t head_bytes) {
+    const std::uint32_t units = used_units();
+    constexpr std::size_t fixed_bytes =
+        sizeof(Snapshot) + bin_table_bytes(1) + sizeof(std::uint64_t);
+    const std::size_t bytes = fixed_bytes + std::size_t{units} * 16;
+    Snapshot* const snapshot = new_snapshot(memory, head_bytes, bytes);
+    *snapshot = {bytes, bytes, units, 0, 1};
+    auto* const table = reinterpret_cast<std::uint32_t*>(snapshot + 1);
+    *table = 1;
+    write_block(reinterpret_cast<std::byte*>(table) + bin_table_bytes(1), *only());
+    return snapshot;
+}
+
+void LpHeap::drop(Snapshot* snapshot, PlatformHeap& memory, std::size_t head_bytes) noexcept {
     if (snapshot->large_count != 0) LargeBlocks::drop_images(*snapshot, memory);
-    memory.free(snapshot, snapshot->bytes);
+    memory.free(reinterpret_cast<std::byte*>(snapshot) - head_bytes, head_bytes + snapshot->bytes);
 }
 
 void LpHeap::restore(const Snapshot& snapshot) noexcept {

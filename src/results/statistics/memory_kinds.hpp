@@ -9,7 +9,7 @@ namespace nw {
 struct MemoryKinds {
     std::uint64_t state = 0;          // blocks of LPs' heaps
     std::uint64_t events = 0;         // events, their sent records and output rows
-    std::uint64_t history = 0;        // rings of history entries
+    std::uint64_t history = 0;        // the workers' logs, and rings of history entries
     std::uint64_t snapshots = 0;      // saved states of every kind
     std::uint64_t bottom_halves = 0;  // only pages that were touched
     std::uint64_t mail_rings = 0;

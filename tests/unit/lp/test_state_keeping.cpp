@@ -106,6 +106,7 @@ class KeptLp {
             keeper.restore_undo(lp, lp.history.at(position, stride()));
         }
         while (lp.history.tail() != position) lp.history.drop_last();
+        StateKeeper::set_next_position(lp, position);
         return coasted;
     }
 

@@ -32,6 +32,7 @@ TEST_CASE("size classes: every small request fits its class and classes are mult
 TEST_CASE(
     "LpHeap: random use with snapshots agrees with a std::map and repeats the same addresses") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
+    constexpr std::size_t head_bytes = 24;  // the caller writes into them
     std::size_t restores = 0;
     for (const std::uint64_t seed : test::test_seeds(40)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -55,8 +56,9 @@ TEST_CASE(
             }
             const std::size_t expected_bytes = heap.snapshot_bytes();
             Snapshot* const previous = saved.empty() ? nullptr : saved.back().snapshot;
-            Saved now{heap.take(group.platform(), previous), driver.chunks};
+            Saved now{heap.take(group.platform(), previous, head_bytes), driver.chunks};
             REQUIRE(now.snapshot->bytes == expected_bytes);
+            std::memset(reinterpret_cast<std::byte*>(now.snapshot) - head_bytes, 0xff, head_bytes);
             REQUIRE(heap.equals(*now.snapshot));
 
             // Executes operations, restores the snapshot, and executes the operations again.
@@ -81,7 +83,7 @@ TEST_CASE(
                 // Restores an older snapshot. Younger ones are dropped, as in a rollback.
                 const std::size_t i = dice.below(saved.size());
                 for (std::size_t k = i + 1; k < saved.size(); ++k)
-                    LpHeap::drop(saved[k].snapshot, group.platform());
+                    LpHeap::drop(saved[k].snapshot, group.platform(), head_bytes);
                 saved.resize(i + 1);
                 heap.restore(*saved[i].snapshot);
                 driver.chunks = saved[i].chunks;
@@ -89,13 +91,13 @@ TEST_CASE(
                 ++restores;
             }
             if (dice.chance(0.3) && !saved.empty()) {
-                LpHeap::drop(saved.front().snapshot, group.platform());
+                LpHeap::drop(saved.front().snapshot, group.platform(), head_bytes);
                 saved.erase(saved.begin());
             }
             heap.validate();
             REQUIRE(holds(heap, driver.chunks));
         }
-        for (const Saved& s : saved) LpHeap::drop(s.snapshot, group.platform());
+        for (const Saved& s : saved) LpHeap::drop(s.snapshot, group.platform(), head_bytes);
         neighbour.validate();
         REQUIRE(holds(neighbour, other.chunks));
         group.validate();

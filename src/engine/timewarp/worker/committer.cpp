@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/timewarp/worker/committer.hpp"
 
+#include <cstring>
+
 #include "engine/checked/checked_run.hpp"
+#include "engine/event_flow.hpp"
 #include "engine/handler_call.hpp"
 #include "engine/timewarp/worker/worker_core_inline.hpp"
 #include "lp/side_effects.hpp"
@@ -17,10 +20,14 @@ namespace {
 // then this takes about as long as two batches of events. The time per event is the same from a
 // quarter to four times this number (docs/results/constants-2026-11-23.csv).
 constexpr std::size_t lps_per_turn = 512;
+// Events of the log committed in one turn. An event takes 26 instructions here (PCS, counted by
+// callgrind), so this takes as many instructions as a batch of 128 events.
+constexpr std::uint32_t logged_per_turn = 4096;
 
 }  // namespace
 
-Committer::Committer(WorkerCore& core) : core_(core) {}
+Committer::Committer(WorkerCore& core)
+    : core_(core), some_save_states_(core.keeper.some_save_states()) {}
 
 Committer::~Committer() = default;
 
@@ -43,13 +50,13 @@ bool Committer::step(bool forgets_past) {
     if (core_.plan.kinds.has_commit()) {
         if (sigsetjmp(core_.guard.env(), 0) != 0) {
             fail_in_on_commit(leave_crashed_handler(core_.guard));
-            uncommitted_.push_back(core_.running.lp);
+            if (core_.running.lp->has_uncommitted) uncommitted_.push_back(core_.running.lp);
             return true;
         }
     }
-    commit_batch(forgets_past);
-    if (!committing_.empty()) return true;
+    if (!commit_batch(forgets_past)) return true;
     is_done_ = true;
+    core_.log.trim(forgets_past);
     core_.rank.output().hand_over(core_.self.worker, rows_, core_.commit_bound.time);
     return true;
 }
@@ -59,9 +66,11 @@ void Committer::end_before_failure() {
     if (before(failed_at, core_.commit_bound)) core_.commit_bound = failed_at;
 }
 
-void Committer::commit_batch(bool forgets_past) {
+// Returns whether the commit is done.
+bool Committer::commit_batch(bool forgets_past) {
     if (core_.rank.model_failed()) [[unlikely]]
         end_before_failure();
+    const bool log_is_done = commit_log(logged_per_turn, forgets_past);
     for (std::size_t n = 0; n < lps_per_turn && !committing_.empty(); ++n) {
         LpRecord& lp = *committing_.back();
         committing_.pop_back();
@@ -73,6 +82,7 @@ void Committer::commit_batch(bool forgets_past) {
             uncommitted_.push_back(&lp);
         }
     }
+    return log_is_done && committing_.empty();
 }
 
 // Prefetches the record, then the history entry, then the event of the LPs that are committed next.
@@ -132,10 +142,13 @@ void Committer::release_side_effects_at_once(Group& group, HistoryEntry& entry) 
 
 // If the model has on_commit(), leaves the LP to step(), which can handle a crash of on_commit().
 void Committer::commit_now(Group& group, LpRecord& lp) {
-    const bool has_final =
-        before(core_.entry_at(lp, lp.committed).event->key(), core_.commit_bound);
-    if (has_final && !core_.plan.kinds.has_commit() && !core_.rank.model_failed())
+    if (core_.plan.kinds.has_commit() || core_.rank.model_failed()) return;
+    if (core_.log.has_uncommitted(lp)) {
+        if (before(core_.log.newest_entry_of(lp).event, core_.commit_bound))
+            commit_log(UINT32_MAX, false);
+    } else if (before(core_.entry_at(lp, lp.committed).event->key(), core_.commit_bound)) {
         commit(group, lp, false);
+    }
 }
 
 void Committer::commit(Group& group, LpRecord& lp, bool forgets_past) {
@@ -151,7 +164,7 @@ void Committer::commit(Group& group, LpRecord& lp, bool forgets_past) {
     if (forgets_past && is_all) [[unlikely]]
         core_.forget(group, lp);
     else if (is_all && core_.keeper.drops_past_early(lp)) {
-        core_.keeper.adapt(lp);
+        core_.keeper.adapt(lp, lp.committed);
         core_.drop_history(group, lp);
     } else if (core_.keeper.worth_trimming(lp))
         core_.collect_fossils_before(group, lp, core_.keeper.trim(lp, lp.committed, group.heap));
@@ -203,6 +216,132 @@ void Committer::take_figures(const HistoryEntry& entry) {
 void Committer::write_rows() {
     for (const OutputRow& row : rows_) core_.rank.output().write(row);
     rows_.clear();
+}
+
+// --- The log -------------------------------------------------------------------------------------
+
+// Commits at most `limit` events of the log. Returns whether there are no more to commit.
+bool Committer::commit_log(std::uint32_t limit, bool forgets_past) {
+    UndoLog& log = core_.log;
+    VirtualTime last = last_committed_time_;
+    const bool counts = core_.counts_events();
+    const std::uint32_t committed = log.commit(
+        core_.commit_bound, limit,
+        [&](const LogEntry& entry) {
+            last = entry.event.time;
+            if (counts)
+                ++core_.figures.events[core_.plan.kinds.slot(entry.kind, entry.event.type)]
+                      .committed;
+        },
+        [&](LogEntry& entry) { commit_rest(entry, forgets_past); });
+    note_committed(last);
+    core_.counters[Counter::committed_events] += committed;
+    if (some_save_states_)
+        drop_final_entries();
+    else
+        log.drop_final();
+    return committed < limit;
+}
+
+void Committer::drop_final_entries() {
+    core_.log.drop_final(
+        [&](LogEntry& entry) {
+            if ((entry.flags & LogEntry::saves) == 0) return false;
+            if (StateKeeper::is_needed(*entry.lp, entry.position)) return true;
+            core_.free_logged(core_.group_of(*entry.lp), entry);
+            return false;
+        },
+        [&](LogEntry& entry) { add_to_history(core_.group_of(*entry.lp), entry, true); });
+}
+
+// The part of the commit that most entries do not need.
+void Committer::commit_rest(LogEntry& entry, bool forgets_past) {
+    LpRecord& lp = *entry.lp;
+    Group& group = core_.group_of(lp);
+    if ((entry.flags & LogEntry::timed) != 0) group.load.commit(events_between_timed);
+    HistoryEntry final_entry{nullptr, nullptr, entry.side_effects, 0, 0};
+    if (core_.plan.kinds.has_commit() || entry.side_effects != nullptr) {
+        final_entry.event = &record_of(entry);
+        if (core_.plan.kinds.has_commit() && !call_on_commit(group, lp, final_entry)) return;
+        release_side_effects(group, final_entry);
+        entry.side_effects = nullptr;
+    }
+    if ((entry.flags & LogEntry::saves) == 0) {
+        core_.free_logged(group, entry);
+        return;
+    }
+    if ((entry.flags & LogEntry::next_saves) != 0) {
+        core_.keeper.trim_before_next_save(lp, entry.position + 1, group.heap);
+        // Entries of the history come before those in the log. All of them are final.
+        const History& history = lp.history;
+        const History::Ordinal needed = lp.saved_states->needed_from;
+        const bool some_are_needed = needed - history.head() < history.size();
+        core_.collect_fossils_before(group, lp, some_are_needed ? needed : history.tail());
+    }
+    if (forgets_past && !core_.log.has_uncommitted(lp)) core_.forget(group, lp);
+}
+
+// Returns the event as a record, until the next call.
+EventRecord& Committer::record_of(LogEntry& entry) {
+    if (entry.record != nullptr) return *entry.record;
+    static_cast<EventHeader&>(record_.header) = entry.event;
+    record_.header.begin();
+    std::memcpy(record_.payload, core_.log.payload_of(entry), entry.event.payload_bytes);
+    return record_.header;
+}
+
+// Puts an entry of the log into the LP's history, whose entries are final.
+void Committer::add_to_history(Group& group, LogEntry& entry, bool is_final) {
+    LpRecord& lp = *entry.lp;
+    if ((entry.flags & LogEntry::saves) != 0) continue_history_at(group, lp, entry.position);
+    EventRecord* event = entry.record;
+    if (event == nullptr) {
+        event = &new_event(group, entry.event, core_.log.payload_of(entry));
+        event->status = EventStatus::processed;
+        event->from_other_worker = true;  // its sender may cancel it by its identity
+    }
+    HistoryEntry& kept = lp.history.append(core_.stride, group.heap);
+    kept = {event, nullptr, entry.side_effects, entry.random_used, entry.sent_count};
+    std::memcpy(kept.undo(), entry.undo(), core_.log.undo_bytes());
+    if (is_final) {
+        ++lp.committed;
+        return;
+    }
+    for (std::uint32_t i = 0; i < entry.sends; ++i)
+        add_anti_message(kept, entry.first_send()[i], group.heap);
+}
+
+// Final events that no rollback needs may have left the log. Then the history has a gap before
+// `position`, and its entries are not needed, either.
+void Committer::continue_history_at(Group& group, LpRecord& lp, History::Ordinal position) {
+    if (lp.history.tail() == position) return;
+    NW_CHECK(lp.committed == lp.history.tail());
+    core_.collect_fossils_before(group, lp, lp.history.tail());
+    lp.history.restart(position);
+    lp.committed = position;
+}
+
+void Committer::move_into_history(Group& group, LpRecord& lp) {
+    const bool saves = core_.keeper.saves_states(lp);
+    core_.log.take(lp, [&](LogEntry& entry, bool is_final) {
+        if (is_final && !(saves && StateKeeper::is_needed(lp, entry.position))) {
+            core_.free_logged(group, entry);
+            return;
+        }
+        add_to_history(group, entry, is_final);
+        if (is_final || lp.has_uncommitted) return;
+        lp.digest = entry.digest;
+        lp.has_uncommitted = true;
+        // A commit under way visits the LP, which may have events before its bound.
+        (is_done_ ? uncommitted_ : committing_).push_back(&lp);
+    });
+    if (saves) continue_history_at(group, lp, core_.keeper.next_position(lp));
+}
+
+void Committer::take_into_histories(const EventKey& from) {
+    core_.log.for_each_uncommitted([&](LogEntry& entry) {
+        if (!before(entry.event, from)) take_into_history(core_.group_of(*entry.lp), *entry.lp);
+    });
 }
 
 void Committer::validate() const { NW_CHECK(!is_done_ || committing_.empty()); }

@@ -2,8 +2,9 @@
 // Commits the events before a bound: hooks, output, digest and fossil collection. A long commit
 // takes several turns, so that it does not delay the next cut.
 //
-// The committer also lists the LPs that have executed events which are not final. Other parts of
-// the worker use these lists.
+// Executed events are in the worker's log (lp/undo_log.hpp) or in histories of LPs. The committer
+// moves them from the log into histories, and lists the LPs whose histories have entries that are
+// not final. Other parts of the worker use these lists.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -11,7 +12,10 @@
 #include <algorithm>
 #include <vector>
 
+#include <numawarp/send_buffer.hpp>
+
 #include "engine/timewarp/worker/worker_core.hpp"
+#include "event/event_record.hpp"
 
 namespace nw {
 
@@ -40,8 +44,8 @@ class Committer {
     VirtualTime last_committed_time() const noexcept { return last_committed_time_; }
     void resume_from(VirtualTime last_committed) noexcept { last_committed_time_ = last_committed; }
 
-    // Commits the LP's final entries, before step() reaches the LP. Requires: the LP has entries
-    // that are not committed.
+    // Commits the LP's final events, before step() reaches them. Requires: the LP has events that
+    // are not committed.
     void commit_now(Group& group, LpRecord& lp);
     // Commits an irrevocable event that has just been executed. `entry` is not in a history.
     void commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry);
@@ -79,7 +83,20 @@ class Committer {
         uncommitted_.insert(uncommitted_.end(), lps.begin(), lps.end());
         has_taken_over_ = true;
     }
-    bool all_is_final() const noexcept { return uncommitted_.empty() && committing_.empty(); }
+    bool all_is_final() const noexcept {
+        return uncommitted_.empty() && committing_.empty() && core_.log.is_final();
+    }
+
+    // --- the worker's log ---
+
+    // Moves the LP's events from the log into its history. Must be called before the history is
+    // used for anything except its final entries.
+    void take_into_history(Group& group, LpRecord& lp) {
+        if (lp.newest_in_log != 0) [[unlikely]]
+            move_into_history(group, lp);
+    }
+    // Does so for all LPs that have an event at `from` or later in the log.
+    void take_into_histories(const EventKey& from);
 
     // --- output rows ---
 
@@ -91,7 +108,14 @@ class Committer {
     void validate() const;
 
   private:
-    void commit_batch(bool forgets_past);
+    bool commit_batch(bool forgets_past);
+    bool commit_log(std::uint32_t limit, bool forgets_past);
+    void commit_rest(LogEntry& entry, bool forgets_past);
+    void drop_final_entries();
+    EventRecord& record_of(LogEntry& entry);
+    void move_into_history(Group& group, LpRecord& lp);
+    void add_to_history(Group& group, LogEntry& entry, bool is_final);
+    void continue_history_at(Group& group, LpRecord& lp, History::Ordinal position);
     void end_before_failure();
     void prefetch_next() noexcept;
     void commit(Group& group, LpRecord& lp, bool forgets_past);
@@ -106,10 +130,16 @@ class Committer {
     WorkerCore& core_;
     std::vector<LpRecord*> uncommitted_;
     std::vector<LpRecord*> committing_;  // LPs of the commit under way
+    const bool some_save_states_;
     bool is_done_ = true;
     bool has_taken_over_ = false;  // added LPs may have events before core_.commit_bound
     VirtualTime last_committed_time_ = 0;
     std::vector<OutputRow> rows_;
+    // The record of an event in the log, for on_commit().
+    struct {
+        alignas(16) EventRecord header;
+        std::byte payload[detail::ShortBody::payload_bytes_max];
+    } record_;
 };
 
 }  // namespace nw

@@ -49,7 +49,8 @@ Executor::Executor(WorkerCore& core, Throttle& throttle, Committer& committer, E
       draws_deferrals_(rollbacks.deferrals().draws()),
       is_plain_(!draws_deferrals_ && !check_.is_on() && core.plan.config.checked == nullptr &&
                 core.intervals == nullptr && !core.plan.kinds.has_commit() &&
-                !core.plan.kinds.has_end_condition()) {}
+                !core.plan.kinds.has_end_condition()),
+      logs_at_once_(core.uses_log && !draws_deferrals_ && !check_.is_on()) {}
 
 void Executor::adopt_thread() {
     warm_up();
@@ -99,11 +100,12 @@ bool Executor::execute_batch() {
     const LpsAhead lps{core_.plan.kinds, place_of,
                        [this](const LpRecord& lp, const PendingEntry& soon) {
                            if (soon.bound() < core_.safe_before) return;
-                           lp.history.prefetch_next(core_.stride);
+                           if (!core_.uses_log) lp.history.prefetch_next(core_.stride);
                            core_.keeper.prefetch_save(lp);
                        }};
     Context context = sends_.make_context(0, 0, 0, core_.short_events.buffer());
     EventBound short_before = short_horizon();
+    const bool may_undo = may_undo_events();
     while (left_ > 0 && !leaves_batch([this] { return ending_.is_known(); })) {
         const PendingEntry* top = core_.pending.top();
         if (top == nullptr) break;
@@ -114,7 +116,7 @@ bool Executor::execute_batch() {
         const LookAhead::Guess guess = ahead_.find(core_.pending, top, lps);
         const LookAhead::Place place =
             guess != LookAhead::none ? ahead_.place(guess) : place_of(top->target);
-        if (may_be_short && until_timed_ != 1 && is_short_without_past(*place.lp, *top))
+        if (may_be_short && until_timed_ != 1 && is_short_without_past(*place.lp, *top, may_undo))
             [[likely]] {
             --until_timed_;
             EventRecord& event = core_.short_events.rewritten_record_of(*top);
@@ -123,6 +125,15 @@ bool Executor::execute_batch() {
             continue;
         }
         end_short_events(false);
+        if (logs_at_once_ && until_timed_ != 1 && !top->has_record() &&
+            !(top->bound() < core_.safe_before) && !before(*top, place.lp->last_key) &&
+            place.lp->unmatched_anti_messages == 0 && may_be_logged(*place.lp, *top)) [[likely]] {
+            --until_timed_;
+            EventRecord& event = core_.short_events.record_of(*top);
+            core_.pending.pop(top);
+            execute_logged(*place.group, *place.lp, event, guess, context);
+            continue;
+        }
         const PendingEntry entry = *top;
         core_.pending.pop(top);
         guess_ = guess;
@@ -178,10 +189,20 @@ void Executor::end_short_events(bool is_failed) noexcept {
     if (!is_failed) committer_.note_committed(last.time);
 }
 
-// Whether the event is short, and nothing is kept of its LP's past.
-[[gnu::always_inline]] inline bool Executor::is_short_without_past(
-    const LpRecord& lp, const PendingEntry& entry) const noexcept {
-    return !entry.has_record() && lp.history.empty() && core_.keeper.is_at_start(lp);
+// Returns false if the log is empty, no anti-message waits, and both stay so in this batch, because
+// the worker is alone and executes all events irrevocably.
+bool Executor::may_undo_events() const noexcept {
+    return !core_.is_alone || core_.safe_before.time != time_infinity || !core_.log.is_final() ||
+           core_.counters[Counter::anti_messages] != 0;
+}
+
+// Whether the event is short, and nothing is kept of its LP's past. `may_undo`: may_undo_events().
+[[gnu::always_inline]] inline bool Executor::is_short_without_past(const LpRecord& lp,
+                                                                   const PendingEntry& entry,
+                                                                   bool may_undo) const noexcept {
+    return !entry.has_record() && lp.history.empty() &&
+           (!may_undo || (lp.unmatched_anti_messages == 0 && !core_.log.has_uncommitted(lp))) &&
+           core_.keeper.is_at_start(lp);
 }
 
 // As execute_irrevocable() for a short event, in a run without the features that is_plain_
@@ -205,7 +226,7 @@ void Executor::end_short_events(bool is_failed) noexcept {
         return;
     }
     lp.random_counter = context.random().counter();
-    release_short(lp);
+    Sends::release_short<true>(core_, sends_, lp);
     if (entry.sent_count != 0) [[unlikely]] {
         sends_.release(entry);
         entry.sent = nullptr;
@@ -218,21 +239,10 @@ void Executor::end_short_events(bool is_failed) noexcept {
     if constexpr (paranoid) check_change(lp);
 }
 
-// Releases the short events that the handler has scheduled.
-[[gnu::always_inline]] inline void Executor::release_short(LpRecord& lp) {
-    core_.short_events.release(
-        lp.serial, core_.pending,
-        [this](std::uint32_t target) {
-            return core_.is_alone ||
-                   core_.rank.owner(core_.plan.partition.position(target).group) == core_.self;
-        },
-        [this](const EventHeader& header, const std::byte* payload) {
-            sends_.publish(WireEvent{header, 0, WireKind::event, true, {}}, payload);
-        });
+// Only execute_short() contains this code inlined.
+[[gnu::noinline]] void Executor::release_short_by_call(LpRecord& lp) {
+    Sends::release_short<true>(core_, sends_, lp);
 }
-
-// Only execute_short() contains release_short() inlined.
-[[gnu::noinline]] void Executor::release_short_by_call(LpRecord& lp) { release_short(lp); }
 
 // --- All events ----------------------------------------------------------------------------------
 
@@ -243,7 +253,7 @@ void Executor::end_short_events(bool is_failed) noexcept {
                               (event.from_other_worker && lp.unmatched_anti_messages > 0 &&
                                Rollbacks::take_anti_message(group, lp, event));
     if (is_cancelled) {
-        free_event(group, event);
+        if (!core_.short_events.is_record(event)) free_event(group, event);
         return;
     }
     NW_CHECK(event.time >= core_.gvt);
@@ -267,10 +277,12 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
     until_timed_ = events_between_timed;
     const EventType type = event.type;  // run_event() frees an irrevocable event
     const bool stands_for_others =
-        is_plain_ && entry.bound() < core_.safe_before && is_short_without_past(lp, entry);
+        is_plain_ && entry.bound() < core_.safe_before && is_short_without_past(lp, entry, true);
+    const UndoLog::Offset logged = core_.log.tail();
     const auto start = GvtRounds::Clock::now();
     run_event(group, lp, event);
     const auto end = GvtRounds::Clock::now();
+    if (core_.log.tail() != logged) core_.log.newest().flags |= LogEntry::timed;
     group.load.sample(std::chrono::duration<double, std::nano>(end - start).count());
     // execute_short() does not count events for the group. One of events_between_timed events takes
     // this path, and counts for the others.
@@ -280,12 +292,23 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
 
 [[gnu::always_inline]] inline void Executor::run_event(Group& group, LpRecord& lp,
                                                        EventRecord& event) {
+    const bool is_chosen = draws_deferrals_ && rollbacks_.deferrals().chooses(event);
     if (event.bound() < core_.safe_before && has_no_past(group, lp) &&
-        core_.keeper.is_at_start(lp) &&
-        !(draws_deferrals_ && rollbacks_.deferrals().chooses(event)))
+        core_.keeper.is_at_start(lp) && !is_chosen)
         execute_irrevocable(group, lp, event);
+    else if (core_.uses_log && !is_chosen && may_be_logged(lp, event))
+        execute_logged_by_call(group, lp, event);
     else
         execute(group, lp, on_record(group, event));
+}
+
+// Whether the event, which is not before the LP's last event, may be executed into the log. After a
+// rollback, other events take the way through histories until the worker is again where it was: the
+// log is in the order of events.
+template <class Event>
+[[gnu::always_inline]] inline bool Executor::may_be_logged(const LpRecord& lp,
+                                                           const Event& event) const noexcept {
+    return !lp.has_uncommitted && core_.log.may_append(event);
 }
 
 // Returns the record of an event for a history. A short event gets one in its group's memory.
@@ -300,10 +323,13 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
 // The worker executes before it commits: without this commit, an LP that has speculated once and
 // has events in each lookahead would always keep a history.
 [[gnu::always_inline]] inline bool Executor::has_no_past(Group& group, LpRecord& lp) {
-    if (lp.committed == lp.history.tail()) [[likely]]
+    const auto has_none = [&] {
+        return lp.committed == lp.history.tail() && !core_.log.has_uncommitted(lp);
+    };
+    if (has_none()) [[likely]]
         return true;
     committer_.commit_now(group, lp);
-    return lp.committed == lp.history.tail();
+    return has_none();
 }
 
 [[gnu::always_inline]] inline void Executor::execute_irrevocable(Group& group, LpRecord& lp,
@@ -334,6 +360,7 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
 }
 
 void Executor::execute(Group& group, LpRecord& lp, EventRecord& event) {
+    committer_.take_into_history(group, lp);
     HistoryEntry& entry = lp.history.append(core_.stride, group.heap);
     begin_execution(lp, event, entry);
     committer_.note_uncommitted(lp);
@@ -349,7 +376,7 @@ void Executor::execute(Group& group, LpRecord& lp, EventRecord& event) {
         defer_running();
         return;
     }
-    if (core_.keeper.wants_event_cost(lp)) [[unlikely]] {
+    if (StateKeeper::wants_event_cost(lp, lp.history.tail() - 1)) [[unlikely]] {
         const auto start = GvtRounds::Clock::now();
         call_handler(lp, event, entry);
         core_.keeper.event_cost(
@@ -400,10 +427,117 @@ inline void Executor::begin_execution(LpRecord& lp, EventRecord& event, HistoryE
     sends_.release(entry);
 }
 
+// --- Events that may be undone, in the log -------------------------------------------------------
+
+void Executor::execute_logged_by_call(Group& group, LpRecord& lp, EventRecord& event) {
+    Context context =
+        sends_.make_context(event.time, lp.id, lp.random_counter, core_.short_events.buffer());
+    execute_logged(group, lp, event, guess_, context);
+}
+
+void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, std::size_t guess,
+                              Context& context) {
+    const StateKeepingRules& rules = core_.keeper.rules_of(lp);
+    LogEntry& entry = core_.log.begin();
+    entry.event = event;
+    entry.digest = lp.digest;
+    entry.kind = lp.kind;
+    entry.flags = core_.plan.kinds.has_commit() ? LogEntry::has_effects : 0;
+    std::byte* end = core_.log.payload_of(entry);
+    if (core_.short_events.is_record(event)) {
+        entry.record = nullptr;
+        end += WireEvent::padded(event.payload_bytes);
+    } else {
+        entry.record = &event;
+        entry.flags |= LogEntry::has_effects;
+    }
+    entry.position = 0;
+    if (!rules.undo_in_entry) {
+        entry.position = core_.keeper.next_position(lp);
+        entry.flags |= LogEntry::saves;
+    }
+    logged_entry_ = {&event, nullptr, nullptr, 0, 0};
+    core_.running = {&group, &lp, &event, &logged_entry_};
+    core_.keeper.save(lp, rules, entry.position, entry.undo(), group.heap);
+    event.status = EventStatus::processed;
+    event.lets_end = false;
+    lp.set_last_key(event);
+    core_.lead = event.bound();
+    ++core_.counters[Counter::executed_events];
+
+    const std::uint32_t sequence = lp.sequence;
+    core_.short_events.send_for(lp.sequence);
+    Sends::renew(context, event.time, lp.id, lp.random_counter);
+    ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
+    const bool is_timed = StateKeeper::wants_event_cost(lp, entry.position);
+    const auto start = is_timed ? GvtRounds::Clock::now() : GvtRounds::Clock::time_point{};
+    if (!call_handler_of(lp, core_.guard, core_.failure, [&] {
+            if (core_.intervals != nullptr) [[unlikely]]
+                sends_.add_figures(group, lp, event.time);
+            entry.random_used = run_on_event(lp, event, context, false);
+        })) [[unlikely]] {
+        fail_running(core_.failure);
+        return;
+    }
+    if (is_timed) [[unlikely]]
+        core_.keeper.event_cost(
+            lp, std::chrono::duration<float, std::nano>(GvtRounds::Clock::now() - start).count());
+
+    lp.random_counter = context.random().counter();
+    if (rules.method == Rollback::reverse)
+        std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
+    // Not copied before: the interface for ROSS lets a handler write into the payload.
+    if (entry.record == nullptr && event.payload_bytes > 0)
+        std::memcpy(core_.log.payload_of(entry), event.payload(),
+                    detail::ShortBody::payload_bytes_max);
+    entry.sent_count = lp.sequence - sequence;
+    auto* const first_send = reinterpret_cast<EventHeader*>(end);
+    EventHeader* send = first_send;
+    Sends::release_short<false>(core_, sends_, lp,
+                                [&](const detail::SentEvent& sent, std::uint64_t word) {
+                                    std::memcpy(send, &sent, offsetof(EventHeader, payload_bytes));
+                                    std::memcpy(&send->payload_bytes, &word, sizeof word);
+                                    ++send;
+                                });
+    entry.sends = static_cast<std::uint32_t>(send - first_send);
+    entry.side_effects = nullptr;
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
+    if (!rules.undo_in_entry && lp.save_due == entry.position + 1)
+        entry.flags |= LogEntry::next_saves;
+    LogEntry* whole = &entry;
+    end = reinterpret_cast<std::byte*>(send);
+    if (logged_entry_.sent_count != 0 || logged_entry_.side_effects != nullptr) [[unlikely]] {
+        end = release_others(entry, end);
+        whole = &core_.log.begun();
+    }
+    core_.log.append(lp, *whole, end);
+    if constexpr (paranoid) check_change(lp);
+}
+
+// Releases the sends that are not short, and adds them and the side effects to the entry, which may
+// move. Returns the end of the entry.
+[[gnu::noinline]] std::byte* Executor::release_others(LogEntry& entry, std::byte* end) {
+    std::size_t sends = entry.sends;
+    for (EventRecord* sent = logged_entry_.sent; sent != nullptr; sent = sent->next_sent) ++sends;
+    const auto bytes = static_cast<std::size_t>(end - reinterpret_cast<std::byte*>(&entry));
+    LogEntry& whole = core_.log.begin(sends);
+    auto* send = reinterpret_cast<EventHeader*>(reinterpret_cast<std::byte*>(&whole) + bytes);
+    for (EventRecord* sent = logged_entry_.sent; sent != nullptr; sent = sent->next_sent) {
+        sent->from_other_worker = true;  // it is canceled by its identity
+        *send++ = *sent;
+    }
+    sends_.release_shortened(logged_entry_);
+    whole.sends = static_cast<std::uint32_t>(sends);
+    whole.side_effects = logged_entry_.side_effects;
+    if (whole.side_effects != nullptr) whole.flags |= LogEntry::has_effects;
+    return reinterpret_cast<std::byte*>(send);
+}
+
 // --- Failures ------------------------------------------------------------------------------------
 
 void Executor::defer_running() {
     sends_.drop();
+    if (core_.running.entry == &logged_entry_) keep_logged();
     rollbacks_.deferrals().add_running();
 }
 
@@ -420,6 +554,7 @@ void Executor::fail_running(std::string what) {
         entry = {entry.event, nullptr, nullptr, 0, 0};
     }
     if (core_.is_running_irrevocable()) keep_running();
+    if (core_.running.entry == &logged_entry_) keep_logged();
     core_.running.event->failed = true;
     core_.running.lp->failed = true;
     ++core_.counters[Counter::failed_speculations];
@@ -433,13 +568,30 @@ void Executor::fail_running(std::string what) {
 // reported when GVT has passed the event, because an earlier event may fail, too.
 void Executor::keep_running() {
     auto& [group, lp, event, entry, hook_key, silent, hook] = core_.running;
+    core_.drop_history(*group, *lp);
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
     std::memcpy(&kept, entry, core_.stride);
     entry = &kept;
     event = kept.event = &on_record(*group, *event);
     lp->set_last_key(*event);
     committer_.note_uncommitted(*lp);
-    core_.keeper.save(*lp, kept, group->heap);
+    core_.keeper.save_failed(*lp, kept, group->heap);
+}
+
+// Adds the running event, which was executed into the log and has failed or was interrupted, to its
+// LP's history. The begun entry of the log has the undo data.
+void Executor::keep_logged() {
+    auto& [group, lp, event, entry, hook_key, silent, hook] = core_.running;
+    LogEntry& begun = core_.log.begun();
+    if (core_.keeper.saves_states(*lp)) StateKeeper::set_next_position(*lp, begun.position);
+    committer_.take_into_history(*group, *lp);
+    HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
+    kept = *entry;
+    std::memcpy(kept.undo(), begun.undo(), core_.log.undo_bytes());
+    entry = &kept;
+    event = kept.event = &on_record(*group, *event);
+    committer_.note_uncommitted(*lp);
+    StateKeeper::set_next_position(*lp, lp->history.tail());
 }
 
 // --- Watched thread ------------------------------------------------------------------------------

@@ -50,7 +50,9 @@ class Executor final : public WatchedThread {
     EventBound short_horizon() const noexcept;
     void begin_short_events() noexcept;
     void end_short_events(bool is_failed) noexcept;
-    bool is_short_without_past(const LpRecord& lp, const PendingEntry& entry) const noexcept;
+    bool may_undo_events() const noexcept;
+    bool is_short_without_past(const LpRecord& lp, const PendingEntry& entry,
+                               bool may_undo) const noexcept;
     void execute_short(Group& group, LpRecord& lp, EventRecord& event, std::size_t guess,
                        Context& context);
     void execute_next(Group& group, LpRecord& lp, const PendingEntry& entry);
@@ -60,7 +62,13 @@ class Executor final : public WatchedThread {
     EventRecord& on_record(Group& group, EventRecord& event);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void execute_irrevocable(Group& group, LpRecord& lp, EventRecord& event);
-    void release_short(LpRecord& lp);
+    template <class Event>
+    bool may_be_logged(const LpRecord& lp, const Event& event) const noexcept;
+    void execute_logged(Group& group, LpRecord& lp, EventRecord& event, std::size_t guess,
+                        Context& context);
+    void execute_logged_by_call(Group& group, LpRecord& lp, EventRecord& event);
+    std::byte* release_others(LogEntry& entry, std::byte* end);
+    void keep_logged();
     void release_short_by_call(LpRecord& lp);
     void call_on_commit();
     void begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
@@ -87,6 +95,8 @@ class Executor final : public WatchedThread {
     std::uint64_t suggests_round_at_ = UINT64_MAX;  // number of executed events
     const bool draws_deferrals_;                    // --check-interrupt
     const bool is_plain_;                           // execute_short() is sufficient for the run
+    const bool logs_at_once_;      // short events that may be undone need only execute_logged()
+    HistoryEntry logged_entry_{};  // what the handler of an event in the log does; no undo data
 };
 
 }  // namespace nw

@@ -38,6 +38,10 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
     const auto worker_of_lp = [&](std::uint32_t lp) {
         return new_workers[core_.plan.partition.position(lp).group];
     };
+    for (Group* group : core_.groups)
+        if (new_workers[group->mail.group()] != core_.self.worker)
+            for (std::uint32_t i = 0; i < group->count; ++i)
+                committer_.take_into_history(*group, group->lps[i]);
     separate_senders(new_workers);
 
     std::vector<Handover> packed(core_.plan.workers);  // by receiver

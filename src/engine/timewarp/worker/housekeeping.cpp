@@ -28,7 +28,7 @@ void Housekeeping::relieve_memory() {
 
 void Housekeeping::sample_memory() noexcept {
     sampler_.look(core_.now, core_.groups, core_.keeper.bytes(),
-                  core_.rank.rings_to(core_.self.worker).size_bytes());
+                  core_.rank.rings_to(core_.self.worker).size_bytes(), core_.log.ring_bytes());
 }
 
 }  // namespace nw

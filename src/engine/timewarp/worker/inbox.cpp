@@ -53,7 +53,9 @@ void Inbox::receive(const WireEvent& wire, Group& group) {
         rollbacks_.receive_anti_message(wire, group, lp);
         return;
     }
-    if (wire.is_irrevocable && core_.short_events.push(wire, wire.payload(), core_.pending)) return;
+    if ((wire.is_irrevocable || core_.uses_log) &&
+        core_.short_events.push(wire, wire.payload(), core_.pending))
+        return;
     EventRecord& event = new_event(group, wire, wire.payload());
     event.from_other_worker = true;
     core_.pending.push(event.entry());

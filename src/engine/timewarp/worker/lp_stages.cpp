@@ -62,9 +62,16 @@ void LpStages::run_on_start(Group& group, LpRecord& lp) {
     // The effects of on_start are final at once; the entry only collects them.
     HistoryEntry entry{};
     core_.running = {&group, &lp, nullptr, &entry, {.sender = lp.id}, false, "on_start()"};
-    Context context = sends_.make_context(0, lp.id, lp.random_counter);
+    core_.short_events.send_for(lp.sequence);
+    Context context = core_.uses_log ? sends_.make_context(0, lp.id, lp.random_counter,
+                                                           core_.short_events.buffer())
+                                     : sends_.make_context(0, lp.id, lp.random_counter);
     call_on_start(core_.running, core_.plan, context, core_.guard);
-    sends_.release(entry);
+    Sends::release_short<true>(core_, sends_, lp);
+    if (core_.uses_log)
+        sends_.release_shortened(entry);
+    else
+        sends_.release(entry);
     committer_.take_rows(entry, core_.running.key());
     free_side_effects(entry, group.heap);
     if (core_.plan.config.check_rollback > 0) lp.heap.set_zero_fill();
@@ -78,7 +85,9 @@ void LpStages::go_on_with_copy(Group& group, const std::vector<EventRecord*>& pe
                                VirtualTime now) {
     if (core_.plan.measure_times.on())
         group.intervals_seen.assign(group.count, core_.plan.measure_times.ended_by(now));
-    for (EventRecord* event : pending) core_.pending.push(event->entry());
+    for (EventRecord* event : pending)
+        core_.pending.push(core_.uses_log ? shortened(core_.short_events, event->entry(), group)
+                                          : event->entry());
     go_on_with(group);
 }
 
@@ -148,11 +157,12 @@ void LpStages::take_group(std::uint32_t g, std::string_view bytes, VirtualTime n
 // --- After ---------------------------------------------------------------------------------------
 
 void LpStages::finalize() {
+    committer_.take_into_histories(EventKey{});
     for (Group* group : core_.groups) {
         core_.counters[Counter::mail_spilled_bytes] += group->memory.mail().spilled_bytes();
         for (std::uint32_t i = 0; i < group->count; ++i) {
             LpRecord& lp = group->lps[i];
-            if (lp.committed == lp.history.tail()) continue;
+            if (lp.committed == lp.history.tail() || !core_.keeper.can_restore(lp)) continue;
             rollbacks_.restore_state(*group, lp, lp.committed);
             for (History::Ordinal p = lp.history.tail(); p != lp.committed;)
                 sends_.take_back_figures(*group, lp, core_.entry_at(lp, --p));

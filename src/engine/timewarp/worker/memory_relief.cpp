@@ -49,10 +49,15 @@ void MemoryRelief::on_gvt(std::uint64_t uncommitted, std::size_t pending) {
     if (!is_low_) forgotten_groups_ = forgotten_lps_ = 0;
     is_low_ = true;
     const std::size_t event_bytes =
-        core_.keeper.bytes_per_event() + core_.stride +
-        2 * PlatformHeap::chunk_bytes(sizeof(EventRecord) + core_.plan.rules.payload_bytes_max);
+        core_.keeper.bytes_per_event() +
+        std::max(core_.log.bytes_per_event() + sizeof(PendingEntry),
+                 core_.stride + 2 * PlatformHeap::chunk_bytes(sizeof(EventRecord) +
+                                                              core_.plan.rules.payload_bytes_max));
+    const std::uint64_t free_bytes = free_heap_bytes(pending);
+    // The log is not in the heaps of groups.
     events_ahead_max_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        budget.bytes_ahead(uncommitted * event_bytes, free_heap_bytes(pending)) / event_bytes,
+        budget.bytes_ahead(uncommitted * event_bytes, core_.uses_log ? 0 : free_bytes) /
+            event_bytes,
         Throttle::unlimited - 1));
 }
 
@@ -60,7 +65,7 @@ std::uint64_t MemoryRelief::free_heap_bytes(std::size_t pending) noexcept {
     if (core_.now - heaps_counted_at_ >= count_interval) {
         heaps_counted_at_ = core_.now;
         free_heap_bytes_ = 0;
-        std::uint64_t needed = pending * sizeof(PendingEntry);
+        std::uint64_t needed = pending * sizeof(PendingEntry) + core_.log.used_bytes();
         for (Group* group : core_.groups) {
             free_heap_bytes_ += group->heap.free_bytes();
             needed += group->heap.live_bytes() + group->memory.spans().used_bytes();
@@ -99,7 +104,9 @@ void MemoryRelief::forget_some() {
         }
         LpRecord& lp = group.lps[forgotten_lps_++];
         // An LP on a list of the committer is forgotten after its commit.
-        if (!lp.has_uncommitted && lp.committed == lp.history.tail()) core_.forget(group, lp);
+        if (!lp.has_uncommitted && lp.committed == lp.history.tail() &&
+            !core_.log.has_uncommitted(lp))
+            core_.forget(group, lp);
         --left;
     }
 }

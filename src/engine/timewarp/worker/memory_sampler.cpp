@@ -16,7 +16,8 @@ constexpr std::chrono::milliseconds interval_of_many{1000};
 }  // namespace
 
 void MemorySampler::look(Clock::time_point now, const std::vector<Group*>& groups,
-                         std::uint64_t snapshot_bytes, std::uint64_t ring_bytes) noexcept {
+                         std::uint64_t snapshot_bytes, std::uint64_t ring_bytes,
+                         std::uint64_t log_bytes) noexcept {
     next_ = now + (groups.size() > many_groups ? interval_of_many : interval);
     MemoryKinds kinds;
     std::uint64_t engine = 0, records = 0;
@@ -31,6 +32,7 @@ void MemorySampler::look(Clock::time_point now, const std::vector<Group*>& group
     kinds.mail_rings = ring_bytes;
     // The engine's heaps count whole chunks; so does the size of the saved states.
     kinds.events = engine - std::min(engine, kinds.history + kinds.snapshots + records);
+    kinds.history += log_bytes;
     if (kinds.sum() >= largest_.sum()) largest_ = kinds;
 }
 

@@ -29,6 +29,7 @@ void Pauses::begin(const GvtResult& result) {
                              .leave = asked.leave != 0 && asked.stop == 0});
     const EventKey& bound = standstill_.bound();
     const std::uint64_t rolled_back = core_.counters[Counter::rolled_back_events];
+    committer_.take_into_histories(bound);
     committer_.for_each_uncommitted(
         [&](LpRecord& lp) { rollbacks_.roll_back_from(core_.group_of(lp), lp, bound); });
     rolled_back_ += core_.counters[Counter::rolled_back_events] - rolled_back;
@@ -71,50 +72,41 @@ void Pauses::end_interrupted() noexcept {
 
 // --- The worker's data in the pause --------------------------------------------------------------
 
-// Makes records for the pending events (as put_all_on_record()), and calls keep() for each of them.
-// Drops events that were canceled or whose anti-messages have arrived. Usually there are none, and
-// the pending set is not rewritten.
-void Pauses::settle_pending(bool except_bare, const KeepPending& keep) {
-    put_all_on_record(core_.short_events, core_.pending, except_bare,
-                      [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
-    bool some_go = false;
-    core_.pending.for_each([&](const PendingEntry& entry) {
-        const std::uint32_t g = core_.plan.partition.position(entry.target).group;
-        if (!entry.has_record()) {
-            keep(g, entry);
-            return;
-        }
-        EventRecord& event = *entry.record();
-        LpRecord& record = core_.lp(entry.target);
-        if (event.status != EventStatus::cancelled && event.from_other_worker &&
-            record.unmatched_anti_messages > 0 &&
-            Rollbacks::take_anti_message(*core_.rank.group(g), record, event))
-            event.status = EventStatus::cancelled;
-        if (event.status == EventStatus::cancelled)
-            some_go = true;
-        else
-            keep(g, entry);
-    });
-    if (some_go) drop_cancelled();
-}
-
 PendingChains Pauses::chain_pending() {
+    drop_cancelled();
     PendingChains pending(core_.plan.partition.groups());
-    settle_pending(false, [&](std::uint32_t g, const PendingEntry& entry) {
-        pending.add(g, *entry.record());
+    const auto group_of = [&](const PendingEntry& entry) {
+        return core_.plan.partition.position(entry.target).group;
+    };
+    core_.pending.for_each([&](const PendingEntry& entry) {
+        if (!entry.has_record()) pending.count_short(group_of(entry));
+    });
+    core_.pending.for_each([&](const PendingEntry& entry) {
+        if (entry.has_record())
+            pending.add(group_of(entry), *entry.record());
+        else
+            pending.add_short(group_of(entry), entry);
     });
     return pending;
 }
 
+// Usually there are no such events, and the pending set is not rewritten.
 void Pauses::drop_cancelled() {
+    const auto is_cancelled = [&](const PendingEntry& entry) {
+        return rollbacks_.is_cancelled(entry);
+    };
+    bool some_go = false;
+    core_.pending.for_each([&](const PendingEntry& entry) { some_go |= is_cancelled(entry); });
+    if (!some_go) return;
     std::vector<PendingEntry> dropped;
-    core_.pending.take_if(
-        [](const PendingEntry& entry) {
-            return entry.has_record() && entry.record()->status == EventStatus::cancelled;
-        },
-        dropped);
-    for (const PendingEntry& entry : dropped)
-        free_event(core_.group_of(core_.lp(entry.target)), *entry.record());
+    core_.pending.take_if(is_cancelled, dropped);
+    for (const PendingEntry& entry : dropped) {
+        EventRecord& event = core_.short_events.record_of(entry);
+        LpRecord& lp = core_.lp(entry.target);
+        Group& group = core_.group_of(lp);
+        if (event.from_other_worker) Rollbacks::take_anti_message(group, lp, event);
+        if (!core_.short_events.is_record(event)) free_event(group, event);
+    }
 }
 
 // Evaluates all intervals that have ended, for all LPs: the next owner of a group assumes this
@@ -172,8 +164,8 @@ std::vector<std::optional<std::string>> Pauses::give_groups(
         Group& group = *core_.rank.group(g);
         forget_past(group);
         std::optional<std::string>& parcel = parcels.emplace_back(std::in_place);
-        const StrayPointers strays = write_group(
-            group, pending.first(g), map, modules, [&](const void* bytes, std::size_t size) {
+        const StrayPointers strays =
+            write_group(group, pending, map, modules, [&](const void* bytes, std::size_t size) {
                 parcel->append(static_cast<const char*>(bytes), size);
             });
         leaves[g] = may_leave(strays);
@@ -198,8 +190,11 @@ std::vector<std::optional<std::string>> Pauses::give_groups(
 void Pauses::leave_to(PausedRun& paused) {
     NW_CHECK(committer_.all_is_final());
     finish_intervals();
-    settle_pending(true, [&](std::uint32_t g, const PendingEntry& entry) {
-        paused.pending[g].push_back(entry);
+    drop_cancelled();
+    put_all_on_record(core_.short_events, core_.pending, true,
+                      [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
+    core_.pending.for_each([&](const PendingEntry& entry) {
+        paused.pending[core_.plan.partition.position(entry.target).group].push_back(entry);
     });
     for (Group* group : core_.groups) {
         const std::uint32_t g = group->mail.group();

@@ -80,8 +80,6 @@ class Pauses final : public SavedWorker {
     void leave_to(PausedRun& paused);
 
   private:
-    using KeepPending = std::function<void(std::uint32_t group, const PendingEntry& entry)>;
-    void settle_pending(bool except_bare, const KeepPending& keep);
     PendingChains chain_pending();
     void drop_cancelled();
     void finish_intervals();

@@ -22,12 +22,13 @@
 
 namespace nw {
 
+class Committer;
 class Ending;
 class Sends;
 
 class Rollbacks {
   public:
-    Rollbacks(WorkerCore& core, Sends& sends, Ending& ending);
+    Rollbacks(WorkerCore& core, Committer& committer, Sends& sends, Ending& ending);
 
     // Prepares the calling thread for handlers that a rollback calls.
     void adopt_thread() { guard_.adopt_thread(); }
@@ -39,15 +40,19 @@ class Rollbacks {
     // Returns whether the anti-message of a pending event has arrived. Then the anti-message is
     // gone, and the caller must free the event.
     static bool take_anti_message(Group& group, LpRecord& lp, const EventRecord& event);
+    // Whether a pending event was canceled: by its record, or by an anti-message that has arrived.
+    bool is_cancelled(const PendingEntry& entry) const noexcept;
 
     // --- rollbacks ---
 
+    // Called for each new GVT. Closes the log while many events are undone.
+    void on_gvt() noexcept;
     // A straggler with this key is executed next: undoes the events after it.
     void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
     // Undoes all events of the LP at `bound` or later.
     void roll_back_from(Group& group, LpRecord& lp, const EventKey& bound);
-    // Undoes the event and all later ones of its LP. Requires: the event is in its LP's history and
-    // is not final.
+    // Undoes the event and all later ones of its LP. Requires: the event is in its LP's history or
+    // in the log, and is not final.
     void roll_back_to(const EventRecord& event);
     // Undoes the LP's newest event. Returns false if earlier events had to be undone, too
     // (restore_state()).
@@ -76,8 +81,9 @@ class Rollbacks {
     History::Ordinal first_of(LpRecord& lp, IsUndone&& is_undone) const noexcept;
     History::Ordinal roll_back(Group& group, LpRecord& lp, History::Ordinal wanted);
     void undo_sends(Group& group, LpRecord& lp, History::Ordinal from, History::Ordinal to);
-    void make_pending(LpRecord& lp, History::Ordinal position);
+    void make_pending(Group& group, LpRecord& lp, History::Ordinal position);
     void cancel_here(EventRecord& event);
+    void cancel_by_identity(const WireEvent& anti, Group& group, LpRecord& lp);
     void cancel_processed();
     void roll_back_chain(const EventRecord& event);
 
@@ -87,10 +93,13 @@ class Rollbacks {
     [[noreturn]] void fail_undoing(std::string_view what);
 
     WorkerCore& core_;
+    Committer& committer_;
     Sends& sends_;
     Ending& ending_;
     Deferrals deferrals_{core_, *this};
     std::vector<EventRecord*> to_cancel_;  // executed events whose LPs must be rolled back
+    std::uint64_t executed_ = 0;           // number of events, at the last decision of on_gvt()
+    std::uint64_t undone_ = 0;
     // State of restore_state().
     struct Coasting {
         History::Ordinal to;  // the first entry that is not executed again

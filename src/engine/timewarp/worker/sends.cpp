@@ -60,6 +60,16 @@ void Sends::output(Context&, std::size_t table, std::span<const OutputValue> row
     encode_row(row, effect.content());
 }
 
+void Sends::release_shortened(const HistoryEntry& entry) {
+    for (EventRecord* sent = entry.sent; sent != nullptr;) {
+        EventRecord* const next = sent->next_sent;
+        Group& group = core_.group_of(core_.lp(sent->target));
+        core_.pending.push(shortened(core_.short_events, sent->entry(), group));
+        sent = next;
+    }
+    if (!staged_.empty()) publish_staged();
+}
+
 void Sends::publish_staged() {
     for_each_wire_event(staged_.data(), staged_.size(),
                         [&](const WireEvent& wire) { publish(wire, wire.payload()); });

@@ -9,11 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "api/event_sink.hpp"
 #include "engine/event_flow.hpp"
 #include "engine/timewarp/worker/outboxes.hpp"
-#include "engine/timewarp/worker/worker_core.hpp"
+#include "engine/timewarp/worker/worker_core_inline.hpp"
 #include "event/mail_buffer.hpp"
 #include "event/wire_event.hpp"
 
@@ -32,8 +33,26 @@ class Sends final : public detail::EventSink {
 
     // --- after a handler has returned ---
 
-    // Releases the events of the entry, and the events to other workers. (Executor releases short
-    // events, because it inlines this code.)
+    // Releases the short events. note(): see ShortEvents::release(). Static, so that the caller's
+    // reference to `core` stays in a register.
+    template <bool are_irrevocable, class Note = ShortEvents::NoNote>
+    [[gnu::always_inline]] static void release_short(WorkerCore& core, Sends& sends, LpRecord& lp,
+                                                     Note&& note = {}) {
+        core.short_events.release(
+            lp.serial, core.pending,
+            [&core](std::uint32_t target) {
+                return core.is_alone ||
+                       core.rank.owner(core.plan.partition.position(target).group) == core.self;
+            },
+            [&sends](const EventHeader& header, const std::byte* payload) {
+                sends.publish(WireEvent{header, 0, WireKind::event, are_irrevocable, {}}, payload);
+            },
+            std::forward<Note>(note));
+    }
+    // As release(). Frees the records of small events, so that these are short: in a run that uses
+    // the log, they are canceled by their identity, or not at all.
+    void release_shortened(const HistoryEntry& entry);
+    // Releases the events of the entry, and the events to other workers.
     void release(const HistoryEntry& entry) {
         release_sent(entry.sent, core_.pending);
         if (!staged_.empty()) publish_staged();

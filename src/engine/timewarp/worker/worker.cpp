@@ -60,7 +60,7 @@ void report_progress(WorkerCore& core, Standstill& standstill, const GvtResult& 
 Worker::Worker(Rank& rank, WorkerId id)
     : core_(rank, id),
       sends_(std::make_unique<Sends>(core_, throttle_, ending_)),
-      rollbacks_(std::make_unique<Rollbacks>(core_, *sends_, ending_)),
+      rollbacks_(std::make_unique<Rollbacks>(core_, committer_, *sends_, ending_)),
       executor_(
           std::make_unique<Executor>(core_, throttle_, committer_, ending_, *sends_, *rollbacks_)),
       handovers_(std::make_unique<Handovers>(core_, committer_, ending_)),
@@ -161,6 +161,7 @@ void Worker::advance(const GvtResult& result) {
                              result.sums.move != 0 || result.sums.leave != 0) &&
                             safe_horizon_.try_stop(result);
     sends_->outboxes().on_gvt();
+    rollbacks_->on_gvt();
     safe_horizon_.on_gvt(result, handovers_->are_planned());
     throttle_.on_gvt(result, core_.safe_before.time);
     housekeeping_->on_gvt(result.sums.events_ahead);
@@ -192,7 +193,7 @@ void Worker::cut() {
     if (handovers_->is_under_way()) return;
     sends_->outboxes().flush(true);
     GvtRounds::Part& part = rounds.slot(core_.self.worker);
-    sends_->outboxes().take_batches_sent(part.sent);
+    sends_->outboxes().batches().take_batches_sent(part.sent);
     Contribution& sums = part.sums;
     sums = {};
     const PendingEntry* top = core_.pending.top();
@@ -243,7 +244,7 @@ void Worker::report(WorkerTally& tally) const noexcept {
 }
 
 void Worker::add_sent_to(std::vector<std::uint64_t>& sums) const {
-    sends_->outboxes().add_sent_to(sums);
+    sends_->outboxes().batches().add_sent_to(sums);
 }
 
 const MemoryKinds& Worker::memory_kinds() const noexcept { return housekeeping_->memory_kinds(); }

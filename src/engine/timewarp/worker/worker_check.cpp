@@ -59,6 +59,7 @@ std::uint64_t WorkerCheck::everything() const {
     uncommitted();
     pending();
     sends_.outboxes().validate();
+    core_.log.validate();
     return all_groups() + core_.pending.size();
 }
 
@@ -92,7 +93,7 @@ void WorkerCheck::uncommitted() const {
         for (std::uint32_t i = 0; i < group->count; ++i)
             marked += group->lps[i].has_uncommitted ? 1 : 0;
     NW_CHECK(marked == listed.size());
-    std::uint64_t events = 0;
+    std::uint64_t events = core_.log.uncommitted();
     std::size_t deferred = 0;
     for (const LpRecord* lp : listed) {
         NW_CHECK(lp->has_uncommitted);

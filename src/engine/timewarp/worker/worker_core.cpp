@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/timewarp/worker/worker_core.hpp"
 
+#include <algorithm>
+
+#include <numawarp/send_buffer.hpp>
+
 #include "engine/timewarp/worker/worker_core_inline.hpp"
 #include "lp/validate.hpp"
 #include "memory/handler/heap_scope.hpp"
@@ -15,10 +19,13 @@ WorkerCore::WorkerCore(Rank& shared, WorkerId id)
       plan(shared.plan()),
       self{static_cast<std::uint16_t>(index(shared.id())), static_cast<std::uint16_t>(index(id))},
       is_alone(plan.is_alone()),
+      uses_log(plan.config.checked == nullptr && !plan.kinds.has_end_condition()),
       stride(plan.state_keeping.front().entry_stride),
       irrevocable_entry_bytes(std::make_unique<std::byte[]>(stride)),
       short_events(plan.until, plan.rules.lookahead, plan.rules.payload_bytes_max),
       keeper(plan.state_keeping),
+      log(stride - sizeof(HistoryEntry),
+          std::min(plan.rules.payload_bytes_max, detail::ShortBody::payload_bytes_max)),
       trace(shared.trace_spans_max()) {
     figures.events.resize(plan.kinds.slots().size());
     if (plan.measure_times.on())
@@ -50,7 +57,11 @@ void WorkerCore::forget(Group& group, LpRecord& lp) {
 void WorkerCore::drop_history(Group& group, LpRecord& lp) {
     collect_fossils_before(group, lp, lp.committed);
     lp.history.release(stride, group.heap);
-    if (keeper.saves_states(lp)) keeper.drop_past(lp, group.heap);
+    log.take(lp, [&](LogEntry& entry, bool) { free_logged(group, entry); });
+    if (!keeper.saves_states(lp)) return;
+    lp.history.restart(keeper.next_position(lp));
+    lp.committed = lp.history.tail();
+    keeper.drop_past(lp, group.heap);
 }
 
 void WorkerCore::add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const {
@@ -65,6 +76,7 @@ LpExpectations WorkerCore::expectations(bool is_cancelling) const noexcept {
     const bool there_is_news = rank.gvt().done() != epochs.seen();
     return {.keeping = keeper.rules(),
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),
+            .log = &log,
             .gvt = there_is_news ? rank.gvt().result().gvt : gvt,
             .safe_before = safe_before_most.time,
             .final_before = std::max(commit_bound, start_of(irrevocable_before)),

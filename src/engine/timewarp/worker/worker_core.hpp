@@ -19,6 +19,7 @@
 #include "event/short_events.hpp"
 #include "gvt/epoch_counts.hpp"
 #include "lp/state_keeping.hpp"
+#include "lp/undo_log.hpp"
 #include "memory/handler/fault_guard.hpp"
 #include "plan/partition.hpp"
 #include "results/statistics/trace.hpp"
@@ -79,13 +80,16 @@ struct WorkerCore {
     inline void collect_fossils_before(Group& group, LpRecord& lp,
                                        History::Ordinal needed) noexcept;
     // Drops the LP's committed entries and its saved states, but no measured data. Requires: as
-    // forget().
+    // forget(). The history may be empty afterwards although events of the LP are in the log.
     inline void drop_past(Group& group, LpRecord& lp) noexcept;
-    // Drops everything that is kept of the LP's past. Requires: all events that the LP has executed
-    // are final.
+    // Drops everything that is kept of the LP's past, also in the log. Requires: all events that
+    // the LP has executed are final.
     void forget(Group& group, LpRecord& lp);
     // As forget(), but keeps the data from which the state-saving interval is adapted.
     void drop_history(Group& group, LpRecord& lp);
+
+    // Frees what an entry of the log owns. Requires: it is final, and nothing will undo its event.
+    inline void free_logged(Group& group, LogEntry& entry) noexcept;
 
     // Events by kind of LP and type. figures_of() requires counts_events(). worker_core_inline.hpp
     bool counts_events() const noexcept { return !figures.events.empty(); }
@@ -101,7 +105,11 @@ struct WorkerCore {
     Rank& rank;
     const RunPlan& plan;
     const Partition::Owner self;
-    const bool is_alone;         // the worker executes all LPs of the run
+    const bool is_alone;  // the worker executes all LPs of the run
+    // Events that may have to be undone are executed into the log. Otherwise all of them are in
+    // histories, because the run needs more than an entry of the log has: an end condition or
+    // --check-model.
+    const bool uses_log;
     const std::uint32_t stride;  // bytes of a history entry
     const std::unique_ptr<std::byte[]> irrevocable_entry_bytes;
 
@@ -125,6 +133,7 @@ struct WorkerCore {
     bool is_expecting = false;       // the network may deliver more in the next turn
     double asleep_seconds = 0;
     StateKeeper keeper;
+    UndoLog log;  // of executed events that are not in histories
     EpochCounts epochs;
     Counters counters;
     WorkerFigures figures;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lp/undo_log.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <unordered_map>
+
+#include "util/check.hpp"
+#include "util/meter_marks.hpp"
+
+namespace nw {
+namespace {
+
+// Commits after which trim() decides. A commit belongs to a GVT round, of which there are at most
+// some thousands per second, so the ring is copied at most about a hundred times per second.
+constexpr std::uint32_t trims_per_decision = 32;
+
+constexpr std::size_t rounded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
+
+}  // namespace
+
+UndoLog::UndoLog(std::size_t undo_bytes, std::size_t payload_bytes_max)
+    : mask_(capacity_min - 1),
+      undo_bytes_(undo_bytes),
+      fixed_bytes_(sizeof(LogEntry) + undo_bytes + rounded(payload_bytes_max)) {
+    // execute_logged() copies the largest payload of a short event, whatever its size.
+    slack_ = fixed_bytes_ + sends_expected * sizeof(EventHeader);
+    ring_ = std::make_unique_for_overwrite<std::byte[]>(ring_bytes());
+}
+
+// Makes room for an entry of `bytes` at the tail.
+[[gnu::noinline]] void UndoLog::make_room(std::size_t bytes) {
+    slack_ = std::max(slack_, bytes);
+    resize(std::bit_ceil(std::max(used_bytes() + slack_, capacity())));
+}
+
+// Copies all entries, and the one that is being made.
+void UndoLog::resize(std::size_t capacity) {
+    auto ring = std::make_unique_for_overwrite<std::byte[]>(capacity + slack_);
+    meter_memory<MeterKind::history>(ring.get(), capacity + slack_);
+    const auto copy = [&](Offset offset, std::size_t bytes) {
+        std::memcpy(ring.get() + (offset & (capacity - 1)), &at(offset), bytes);
+    };
+    for (Offset offset = head_; offset != tail_; offset += at(offset).bytes)
+        copy(offset, at(offset).bytes);
+    copy(tail_, fixed_bytes_ + sends_expected * sizeof(EventHeader));
+    ring_ = std::move(ring);
+    mask_ = capacity - 1;
+}
+
+void UndoLog::trim(bool memory_is_low) {
+    used_most_ = std::max(used_most_, used_bytes());
+    if (++trims_ < trims_per_decision && !memory_is_low) return;
+    const std::size_t used = memory_is_low ? used_bytes() : used_most_;
+    trims_ = 0;
+    used_most_ = used_bytes();
+    if (capacity() > capacity_min && used + slack_ < capacity() / 4) resize(capacity() / 2);
+}
+
+void UndoLog::validate() const {
+    NW_CHECK(head_ <= first_uncommitted_ && first_uncommitted_ <= tail_);
+    NW_CHECK(used_bytes() <= capacity());
+    std::unordered_map<const LpRecord*, Offset> newest;
+    std::uint64_t uncommitted = 0;
+    const LogEntry* earlier = nullptr;
+    for (Offset offset = head_; offset != tail_;) {
+        LogEntry& entry = at(offset);
+        NW_CHECK(offset < tail_);
+        NW_CHECK(offset >= first_uncommitted_ || offset + entry.bytes <= first_uncommitted_);
+        NW_CHECK(entry.bytes % granule == 0);
+        NW_CHECK(entry.bytes <= slack_);
+        if ((entry.flags & LogEntry::gone) == 0) {
+            NW_CHECK(earlier == nullptr || !before(entry.event, earlier->event));
+            earlier = &entry;
+            NW_CHECK(entry.bytes >=
+                     sizeof(LogEntry) + undo_bytes_ + entry.sends * sizeof(EventHeader));
+            NW_CHECK(entry.event.target == entry.lp->id);
+            NW_CHECK(entry.sends <= entry.sent_count);
+            NW_CHECK(newest_of(*entry.lp) >= offset);
+            const auto [older, is_first] = newest.try_emplace(entry.lp, offset);
+            NW_CHECK(is_first ? entry.older < head_ || entry.older < offset
+                              : entry.older == older->second);
+            older->second = offset;
+            uncommitted += offset >= first_uncommitted_ ? 1 : 0;
+        }
+        offset += entry.bytes;
+    }
+    for (const auto& [lp, offset] : newest) NW_CHECK(newest_of(*lp) == offset);
+    NW_CHECK(uncommitted == uncommitted_);
+}
+
+}  // namespace nw

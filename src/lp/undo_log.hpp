@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// The past of a worker: the events that its LPs have executed and may have to undo, in one ring of
+// bytes, in the order of the events. An entry contains the whole event, the data that undo it, and
+// the events that it has sent. Commit passes the entries before GVT and touches neither their LPs
+// nor memory elsewhere.
+//
+// A history for each LP (history.hpp) has its entries and events at as many places as there are
+// LPs. The ring is as long as the worker is ahead of GVT, so it usually stays in the cache.
+//
+//     head ≤ first uncommitted ≤ tail      as offsets: bytes appended since the log began
+//
+// The log has one operation on a single LP besides appending: take() removes all entries of the LP,
+// so that the caller can put them into the LP's history. Everything that happens seldom works on
+// histories: rollback, coasting forward, pauses, groups that move.
+//
+// Entries from `head` to the first uncommitted one are final. They are kept only for LPs that save
+// states: coasting forward begins at a saved state, which may be before GVT.
+//
+// Owner: the worker that owns the LPs. Memory: the worker's own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "event/event_record.hpp"
+#include "lp/history.hpp"
+#include "lp/lp_record.hpp"
+#include "util/digest.hpp"
+
+namespace nw {
+
+// Followed by the undo data, the payload, if there is no record, and the headers of the events that
+// were sent.
+struct LogEntry {
+    using Flags = std::uint8_t;
+    enum Flag : Flags {
+        gone = 1,         // The entry was taken out of the log. Its other fields are not used.
+        timed = 2,        // It stands for events_between_timed events in its group's load.
+        saves = 4,        // The LP saves states: the entry may be needed after its commit.
+        next_saves = 8,   // A state is saved before the LP's next event.
+        has_effects = 16  // It has side effects or a record, or the model has on_commit().
+    };
+
+    EventHeader event;
+    Digest digest;             // of the LP, before the event
+    LpRecord* lp;              // the LP that has executed the event
+    std::uint64_t older;       // offset of the LP's previous entry, which may have left the log
+    EventRecord* record;       // of an event that is not short: contains its payload; else null
+    SideEffect* side_effects;  // list
+    std::uint32_t bytes;       // of the whole entry
+    std::uint32_t random_used;
+    std::uint32_t sent_count;   // all sends, including those beyond the end of the run
+    std::uint32_t sends;        // number of headers at the end of the entry
+    History::Ordinal position;  // in the LP's sequence of events, if the LP saves states
+    Flags flags;
+    std::uint8_t kind;  // of the LP
+
+    std::byte* undo() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    EventHeader* first_send() noexcept {
+        return reinterpret_cast<EventHeader*>(reinterpret_cast<std::byte*>(this) + bytes) - sends;
+    }
+};
+static_assert(sizeof(LogEntry) % 8 == 0 && std::is_trivially_copyable_v<LogEntry>);
+
+class UndoLog {
+  public:
+    using Offset = std::uint64_t;
+
+    // Sends for which begin() makes room.
+    static constexpr std::size_t sends_expected = 64;
+    static constexpr std::size_t capacity_min = std::size_t{1} << 16;
+    // Twice a second-level cache of 2 MiB. Entries of a larger log leave the cache like histories,
+    // and its doubling would take much memory at once.
+    static constexpr std::size_t used_max = (std::size_t{4} << 20) - capacity_min;
+    // Final entries that LPs may still need take at most about this number of bytes, half of a
+    // second-level cache of 2 MiB. Older ones move to histories.
+    static constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
+
+    // `undo_bytes`: of each entry, a multiple of 8. `payload_bytes_max`: of a short event.
+    UndoLog(std::size_t undo_bytes, std::size_t payload_bytes_max);
+
+    // --- appending ---
+
+    // Returns the place of the next entry, with room for a short payload and `sends` headers. If
+    // begin() was called since the last append(), the content of that entry is kept.
+    LogEntry& begin(std::size_t sends = sends_expected) {
+        const std::size_t room = fixed_bytes_ + sends * sizeof(EventHeader);
+        if (tail_ - head_ + room > capacity() || room > slack_) [[unlikely]]
+            make_room(room);
+        return at(tail_);
+    }
+    // The entry of the last begin().
+    LogEntry& begun() const noexcept { return at(tail_); }
+    std::byte* payload_of(LogEntry& entry) const noexcept { return entry.undo() + undo_bytes_; }
+    std::size_t undo_bytes() const noexcept { return undo_bytes_; }
+
+    // Whether the event may be the next entry: the log stays in the order of events, and its size
+    // is limited.
+    template <class Key>
+    bool may_append(const Key& event) const noexcept {
+        return (newest_ < head_ || !before(event, at(newest_).event)) && tail_ - head_ < limit_;
+    }
+    // Opens the log, or closes it: then no event may be appended. A new log is open.
+    void open(bool is_open) noexcept { limit_ = is_open ? used_max : 0; }
+    // Appends the entry of begin(), which ends at `end`. Sets the fields that belong to the log.
+    void append(LpRecord& lp, LogEntry& entry, const std::byte* end) noexcept {
+        entry.lp = &lp;
+        entry.bytes = static_cast<std::uint32_t>(end - reinterpret_cast<std::byte*>(&entry));
+        entry.older = newest_of(lp);
+        lp.newest_in_log = tail_ / granule;
+        newest_ = tail_;
+        tail_ += entry.bytes;
+        ++uncommitted_;
+    }
+    // Number of bytes appended since the log began.
+    Offset tail() const noexcept { return tail_; }
+    // The entry that was appended last. Requires: it is in the log.
+    LogEntry& newest() const noexcept { return at(newest_); }
+
+    // --- the entries of an LP ---
+
+    // Whether the log contains an event of the LP that is not final.
+    bool has_uncommitted(const LpRecord& lp) const noexcept {
+        return newest_of(lp) >= first_uncommitted_;
+    }
+    // Requires: has_uncommitted(lp).
+    const LogEntry& newest_entry_of(const LpRecord& lp) const noexcept { return at(newest_of(lp)); }
+    // Removes all entries of the LP. First calls visit(entry, whether it is final) for each entry,
+    // oldest first. `visit` must not change the log.
+    template <class Visit>
+    void take(LpRecord& lp, Visit&& visit) {
+        chain_.clear();
+        for (Offset offset = newest_of(lp); offset >= head_; offset = at(offset).older)
+            chain_.push_back(offset);
+        lp.newest_in_log = 0;
+        for (auto offset = chain_.rbegin(); offset != chain_.rend(); ++offset) {
+            LogEntry& entry = at(*offset);
+            const bool is_final = *offset < first_uncommitted_;
+            if (!is_final) --uncommitted_;
+            visit(entry, is_final);
+            entry.flags |= LogEntry::gone;
+        }
+        if (uncommitted_ == 0) newest_ = 0;  // final entries are before all events to come
+    }
+
+    // --- commit ---
+
+    // Makes at most `limit` entries before `bound` final. commit_other(entry) is called for each
+    // entry with flags, commit_each(entry) before it for each entry. Returns the number of entries.
+    template <class Each, class Other>
+    std::uint32_t commit(const EventKey& bound, std::uint32_t limit, Each&& commit_each,
+                         Other&& commit_other) {
+        std::uint32_t committed = 0;
+        while (first_uncommitted_ != tail_ && committed != limit) {
+            LogEntry& entry = at(first_uncommitted_);
+            if ((entry.flags & LogEntry::gone) != 0) [[unlikely]] {
+                first_uncommitted_ += entry.bytes;
+                continue;
+            }
+            if (!before(entry.event, bound)) break;
+            first_uncommitted_ += entry.bytes;
+            ++committed;
+            --uncommitted_;
+            commit_each(entry);
+            if (entry.flags != 0) [[unlikely]]
+                commit_other(entry);
+        }
+        return committed;
+    }
+    // Removes final entries from the front of the log, as long as is_needed(entry) is false, or
+    // give_away(entry) puts the entry elsewhere because there are too many.
+    template <class IsNeeded, class GiveAway>
+    void drop_final(IsNeeded&& is_needed, GiveAway&& give_away) {
+        while (head_ != first_uncommitted_) {
+            LogEntry& entry = at(head_);
+            if ((entry.flags & LogEntry::gone) == 0 && is_needed(entry)) {
+                if (first_uncommitted_ - head_ <= kept_bytes_max) return;
+                give_away(entry);
+            }
+            head_ += entry.bytes;
+        }
+    }
+    // As above, if no LP needs final entries.
+    void drop_final() noexcept { head_ = first_uncommitted_; }
+    bool is_final() const noexcept { return uncommitted_ == 0; }
+    std::uint64_t uncommitted() const noexcept { return uncommitted_; }  // number of events
+
+    // Visits the entries that are not final, oldest first. `visit` may take entries out of the log,
+    // but must not append any.
+    template <class Visit>
+    void for_each_uncommitted(Visit&& visit) {
+        for (Offset offset = first_uncommitted_; offset != tail_;) {
+            LogEntry& entry = at(offset);
+            offset += entry.bytes;
+            if ((entry.flags & LogEntry::gone) == 0) visit(entry);
+        }
+    }
+
+    // --- memory ---
+
+    std::size_t ring_bytes() const noexcept { return capacity() + slack_; }
+    std::size_t used_bytes() const noexcept { return tail_ - head_; }
+    // Returns the size of an entry with one send.
+    std::size_t bytes_per_event() const noexcept { return fixed_bytes_ + sizeof(EventHeader); }
+    // Called at the end of each commit. Halves a ring of which only a small part was used in the
+    // last commits; if memory is low, a ring of which only a small part is used now.
+    void trim(bool memory_is_low);
+
+    // Checks all entries, and that the newest entry of each LP is known to the LP.
+    void validate() const;
+
+  private:
+    // Entries begin at multiples of it.
+    static constexpr std::size_t granule = 8;
+
+    LogEntry& at(Offset offset) const noexcept {
+        return *reinterpret_cast<LogEntry*>(ring_.get() + (offset & mask_));
+    }
+    static Offset newest_of(const LpRecord& lp) noexcept { return lp.newest_in_log * granule; }
+    std::size_t capacity() const noexcept { return mask_ + 1; }
+    void make_room(std::size_t bytes);
+    void resize(std::size_t capacity);
+
+    // An entry begins at its offset modulo the capacity. It may continue into the slack behind the
+    // ring; then the first bytes of the ring stay unused.
+    std::unique_ptr<std::byte[]> ring_;
+    std::size_t mask_;  // capacity - 1
+    std::size_t slack_;
+    Offset head_ = first;
+    Offset first_uncommitted_ = first;
+    Offset tail_ = first;
+    Offset newest_ = 0;  // no event before this entry may be appended; it may have left the log
+    std::uint64_t uncommitted_ = 0;
+    std::size_t limit_ = used_max;  // events may be appended while the log has fewer bytes
+    const std::size_t undo_bytes_;
+    const std::size_t fixed_bytes_;  // of an entry without sends
+    std::vector<Offset> chain_;      // of take()
+    std::size_t used_most_ = 0;      // since the last decision of trim()
+    std::uint32_t trims_ = 0;        // since then
+
+    static constexpr Offset first = 64;  // above 0, the offset of LPs without an entry
+};
+
+}  // namespace nw

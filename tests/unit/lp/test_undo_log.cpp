@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares the log of a worker with a list of its entries: appended, committed, taken out of the
+// middle, kept although they are final, and copied when the ring grows or shrinks.
+#include "lp/undo_log.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "memory/heap/group_memory.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
+#include "tests/support/random_cases.hpp"
+#include "util/check.hpp"
+
+namespace nw::test {
+namespace {
+
+constexpr std::size_t undo_bytes = 24, payload_bytes_max = 56;
+constexpr std::uint32_t lps = 5;
+
+class LogOfLps {
+  public:
+    LogOfLps() {
+        for (std::uint32_t i = 0; i < lps; ++i) lp.emplace_back(memory_, i, 0);
+    }
+
+    // Appends an entry whose content follows from its time and its sizes.
+    void append(std::uint32_t target, VirtualTime time, std::size_t payload, std::uint32_t sends) {
+        LogEntry& entry = log.begin(sends);
+        entry.event = {};
+        entry.event.time = time;
+        entry.event.target = target;
+        entry.event.payload_bytes = static_cast<std::uint16_t>(payload);
+        entry.flags = 0;
+        entry.record = nullptr;
+        entry.sent_count = entry.sends = sends;
+        entry.position = static_cast<History::Ordinal>(time);
+        std::memset(entry.undo(), mark(time), undo_bytes);
+        std::byte* end = log.payload_of(entry);
+        std::memset(end, mark(time), payload);
+        end += (payload + 7) / 8 * 8;
+        for (std::uint32_t i = 0; i < sends; ++i, end += sizeof(EventHeader)) {
+            EventHeader header{};
+            header.serial = i + mark(time);
+            std::memcpy(end, &header, sizeof header);
+        }
+        log.append(lp[target], entry, end);
+    }
+
+    void check(LogEntry& entry, std::uint32_t target, VirtualTime time, std::uint32_t sends) {
+        REQUIRE(entry.event.time == time);
+        REQUIRE(entry.lp == &lp[target]);
+        REQUIRE(entry.undo()[undo_bytes - 1] == static_cast<std::byte>(mark(time)));
+        const std::size_t payload = entry.event.payload_bytes;
+        if (payload > 0)
+            REQUIRE(log.payload_of(entry)[payload - 1] == static_cast<std::byte>(mark(time)));
+        REQUIRE(entry.sends == sends);
+        for (std::uint32_t i = 0; i < sends; ++i)
+            REQUIRE(entry.first_send()[i].serial == i + mark(time));
+    }
+
+    static std::uint8_t mark(VirtualTime time) {
+        return static_cast<std::uint8_t>(static_cast<std::uint64_t>(time) * 7);
+    }
+
+  private:
+    MemorySource source_{linux_os(), MemoryMode::numa, 1};
+    GroupMemory memory_{source_, GroupId{0}};
+
+  public:
+    std::deque<LpRecord> lp;
+    UndoLog log{undo_bytes, payload_bytes_max};
+};
+
+std::uint32_t commit(UndoLog& log, VirtualTime before, std::vector<VirtualTime>* times = nullptr) {
+    const std::uint32_t committed = log.commit(
+        start_of(before), UINT32_MAX,
+        [&](const LogEntry& entry) {
+            if (times != nullptr) times->push_back(entry.event.time);
+        },
+        [](LogEntry&) {});
+    log.drop_final();
+    return committed;
+}
+
+struct Noted {
+    VirtualTime time;
+    std::uint32_t target;
+    std::uint32_t sends;
+};
+
+TEST_CASE("UndoLog: random appends, commits and takes agree with a list") {
+    std::size_t taken_twice_or_more = 0, rings_grown = 0;
+    for (const std::uint64_t seed : test_seeds(20)) {
+        INFO("NUMAWARP_TEST_SEED=" << seed);
+        Dice dice(seed);
+        LogOfLps of;
+        std::vector<Noted> model;
+        VirtualTime now = 1;
+        const double commits = 0.002 + 0.02 * dice.chance(0.5);
+        const std::size_t ring = of.log.ring_bytes();
+        for (int step = 0; step < 5000; ++step) {
+            if (dice.chance(commits)) {
+                const VirtualTime bound = now - static_cast<double>(dice.below(100));
+                std::vector<VirtualTime> times, expected;
+                commit(of.log, bound, &times);
+                for (const Noted& noted : model)
+                    if (noted.time < bound) expected.push_back(noted.time);
+                REQUIRE(times == expected);
+                std::erase_if(model, [&](const Noted& noted) { return noted.time < bound; });
+                of.log.trim(dice.chance(0.1));
+            } else if (dice.chance(0.01)) {
+                const auto target = static_cast<std::uint32_t>(dice.below(lps));
+                std::size_t taken = 0;
+                auto next = model.begin();
+                of.log.take(of.lp[target], [&](LogEntry& entry, bool is_final) {
+                    REQUIRE_FALSE(is_final);
+                    next = std::find_if(next, model.end(),
+                                        [&](const Noted& noted) { return noted.target == target; });
+                    REQUIRE(next != model.end());
+                    of.check(entry, target, next->time, next->sends);
+                    ++next;
+                    ++taken;
+                });
+                taken_twice_or_more += taken > 1 ? 1 : 0;
+                const auto left = std::erase_if(
+                    model, [&](const Noted& noted) { return noted.target == target; });
+                REQUIRE(taken == left);
+                REQUIRE_FALSE(of.log.has_uncommitted(of.lp[target]));
+            } else {
+                const auto sends =
+                    static_cast<std::uint32_t>(dice.chance(0.01) ? dice.below(300) : dice.below(3));
+                model.push_back({now++, static_cast<std::uint32_t>(dice.below(lps)), sends});
+                of.append(model.back().target, model.back().time, dice.below(payload_bytes_max + 1),
+                          sends);
+            }
+            REQUIRE(of.log.uncommitted() == model.size());
+            if (step % 100 == 0) of.log.validate();
+        }
+        rings_grown += of.log.ring_bytes() > ring ? 1 : 0;
+        auto next = model.begin();
+        of.log.for_each_uncommitted([&](LogEntry& entry) {
+            of.check(entry, next->target, next->time, next->sends);
+            ++next;
+        });
+        REQUIRE(next == model.end());
+    }
+    CHECK(taken_twice_or_more > 0);
+    CHECK(rings_grown > 0);
+}
+
+TEST_CASE("UndoLog: a log that is committed as fast as it is filled does not grow") {
+    LogOfLps of;
+    const std::size_t ring = of.log.ring_bytes();
+    for (VirtualTime time = 1; time < 20'000; ++time) {
+        of.append(static_cast<std::uint32_t>(time) % lps, time, 40, 1);
+        if (static_cast<int>(time) % 100 == 0) REQUIRE(commit(of.log, time) > 0);
+    }
+    REQUIRE(of.log.tail() > 10 * ring);
+    CHECK(of.log.ring_bytes() == ring);
+    of.log.validate();
+}
+
+TEST_CASE("UndoLog: a ring that has grown shrinks when it is mostly empty") {
+    LogOfLps of;
+    const std::size_t ring = of.log.ring_bytes();
+    for (VirtualTime time = 1; time < 50'000; ++time) of.append(1, time, 0, 1);
+    REQUIRE(of.log.ring_bytes() > 32 * ring);
+    commit(of.log, 49'990);
+    SECTION("slowly") {
+        for (int i = 0; i < 2000; ++i) of.log.trim(false);
+    }
+    SECTION("at once if memory is low") {
+        for (int i = 0; i < 20; ++i) of.log.trim(true);
+    }
+    CHECK(of.log.ring_bytes() == ring);
+    of.log.validate();
+    VirtualTime time = 49'990;
+    of.log.take(of.lp[1], [&](LogEntry& entry, bool) { of.check(entry, 1, time++, 1); });
+    CHECK(time == 50'000);
+}
+
+TEST_CASE("UndoLog: final entries stay as long as they are needed, up to a limit") {
+    LogOfLps of;
+    for (VirtualTime time = 1; time < 100; ++time) of.append(0, time, 8, 0);
+    const auto commit_and_keep = [&](VirtualTime bound, History::Ordinal needed_from) {
+        std::size_t given = 0;
+        of.log.commit(
+            start_of(bound), UINT32_MAX, [](const LogEntry&) {}, [](LogEntry&) {});
+        of.log.drop_final([&](LogEntry& entry) { return entry.position >= needed_from; },
+                          [&](LogEntry&) { ++given; });
+        return given;
+    };
+    CHECK(commit_and_keep(50, 40) == 0);
+    of.log.validate();
+    std::size_t final_entries = 0, others = 0;
+    of.log.take(of.lp[0], [&](LogEntry& entry, bool is_final) {
+        REQUIRE(entry.position == 40 + final_entries + others);
+        ++(is_final ? final_entries : others);
+    });
+    CHECK(final_entries == 10);
+    CHECK(others == 50);
+    CHECK(of.log.is_final());
+    for (VirtualTime time = 100; time < 40'000; ++time) of.append(1, time, 8, 0);
+    CHECK(commit_and_keep(40'000, 0) > 0);
+    CHECK(of.log.used_bytes() <= UndoLog::kept_bytes_max);
+}
+
+TEST_CASE("UndoLog: an event before the newest entry does not fit into the log") {
+    LogOfLps of;
+    CHECK(of.log.may_append(start_of(1)));
+    of.append(0, 5, 0, 0);
+    CHECK_FALSE(of.log.may_append(start_of(1)));
+    CHECK(of.log.may_append(start_of(6)));
+    commit(of.log, 6);
+    CHECK(of.log.may_append(start_of(1)));
+}
+
+TEST_CASE("UndoLog: a closed log accepts no event and keeps its entries") {
+    LogOfLps of;
+    of.append(0, 1, 0, 0);
+    of.log.open(false);
+    CHECK_FALSE(of.log.may_append(start_of(2)));
+    CHECK(of.log.uncommitted() == 1);
+    of.log.open(true);
+    CHECK(of.log.may_append(start_of(2)));
+}
+
+TEST_CASE("UndoLog: a log that has reached its limit accepts events again after a commit") {
+    LogOfLps of;
+    VirtualTime time = 1;
+    while (of.log.may_append(start_of(time))) of.append(0, time++, 8, 1);
+    CHECK(of.log.used_bytes() >= UndoLog::used_max);
+    CHECK(of.log.ring_bytes() < 3 * UndoLog::used_max);
+    commit(of.log, time / 2);
+    CHECK(of.log.may_append(start_of(time)));
+}
+
+TEST_CASE("UndoLog: validate() finds an entry that its LP does not know, and one out of order") {
+    LogOfLps of;
+    of.append(0, 5, 0, 0);
+    of.append(1, 6, 0, 0);
+    of.log.validate();
+    SECTION("newest entry of the LP") { of.lp[1].newest_in_log = 0; }
+    SECTION("order") { of.log.newest().event.time = 4; }
+    SECTION("size") { of.log.newest().bytes += 8; }
+    CHECK_THROWS_AS(of.log.validate(), InternalError);
+}
+
+}  // namespace
+}  // namespace nw::test
