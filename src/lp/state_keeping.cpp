@@ -17,13 +17,6 @@
 namespace nw {
 namespace {
 
-// Maximum size of plain states that are copied into every history entry. Copying two cache lines
-// takes about 5 ns per event. With a saved state every 32 events, saving takes 3 ns per event if a
-// save takes 100 ns, and coasting forward over 16 events of 65 ns takes another 2 ns per event if
-// an LP is rolled back once in 500 events. So 128 bytes is the break-even size; with fewer
-// rollbacks it would be smaller, with more rollbacks larger.
-constexpr std::uint32_t undo_bytes_max = 128;
-
 // Maximum interval between saved states. With a longer interval, a rollback after a calm phase
 // coasts forward over too many events, and the history contains too many events. The interval is
 // longer only if saving a state takes as long as many events, as with large states. Then it grows
@@ -66,25 +59,6 @@ float ns_since(Clock::time_point start) noexcept {
 
 }  // namespace
 
-StateKeepingRules StateKeepingRules::choose(Rollback method, const ProcessFactory& factory,
-                                            std::uint32_t state_saving_interval) {
-    StateKeepingRules rules;
-    rules.method = method;
-    rules.state_saving_interval = state_saving_interval;
-    rules.state_of = factory.state_of;
-    rules.state_bytes = static_cast<std::uint32_t>(factory.state_bytes);
-    std::uint32_t undo_bytes = 0;
-    if (method == Rollback::reverse) {
-        undo_bytes = sizeof(std::uint64_t);
-    } else if (method == Rollback::copy && state_saving_interval <= 1 &&
-               rules.state_bytes <= undo_bytes_max) {
-        undo_bytes = rules.state_bytes;
-    }
-    rules.undo_in_entry = undo_bytes > 0;
-    rules.entry_stride = sizeof(HistoryEntry) + ((undo_bytes + 7) & ~7u);
-    return rules;
-}
-
 void StateKeeper::take_due(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
     if (lp.failed) {
         ++lp.save_due;  // the state of a failed LP is not saved
@@ -110,7 +84,7 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
     const std::size_t live_bytes = heap.live_bytes();
     SavedState* const older = lp.saved_states->newest;
     SavedState* saved;
-    if (rules.method == Rollback::copy) {
+    if (rules.saved == StateKeepingRules::Saved::copies) {
         const std::size_t saved_bytes = sizeof(SavedState) + rules.state_bytes;
         saved = static_cast<SavedState*>(heap.allocate(saved_bytes));
         meter_memory<MeterKind::snapshots>(saved, saved_bytes);
@@ -119,7 +93,7 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
         Snapshot* const previous = older != nullptr ? older->snapshot() : nullptr;
         saved = reinterpret_cast<SavedState*>(lp.heap.take(heap, previous, sizeof(SavedState))) - 1;
     }
-    *saved = {older, position, rules.method == Rollback::snapshot};
+    *saved = {older, position, rules.saved == StateKeepingRules::Saved::snapshots};
     SavedStates& kept = *lp.saved_states;
     const std::uint64_t bytes = heap.live_bytes() - live_bytes;
     const bool is_first = kept.bytes_most == 0;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saves and restores the states of LPs with the three methods of --rollback. This code decides what
-// to save before an event, what to restore, and from which event on to coast forward.
+// Saves and restores the states of LPs, by the rules that a method of --rollback makes
+// (rollback_methods.hpp). An LP's past is kept in one of two ways:
 //
-//   reverse   one control word in each history entry; on_reverse undoes event by event
-//   copy      a plain state: small states in each history entry, larger states as saved states
-//             every χ events
-//   snapshot  any allocations of the LP: snapshots of its heap every χ events
+//   in each entry of the history, bytes that restore the state before the event
+//   every χ events a saved state: a copy of the plain state, or a snapshot of the LP's heap
 //
 // χ is adapted for each LP: ⌈√(2 · events/rollbacks · cost of saving a state/cost of an event)⌉,
 // the square-root rule of Lin, Preiss, Loucks and Lazowska: "Selecting the checkpoint interval in
@@ -16,16 +14,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
-#include <numawarp/rollback.hpp>
-
 #include "lp/lp_record.hpp"
+#include "lp/rollback_methods.hpp"
 
 namespace nw {
 
-struct ProcessFactory;
 struct Snapshot;
 
 // A saved state at a position of the history. The state follows: a Snapshot, or with `copy` the
@@ -59,17 +56,28 @@ struct SavedStates {
     float event_ns = 0;
 };
 
-// Fixed for a run.
+// What is kept of each LP of one kind. Fixed for a run. RollbackMethod::rules() makes it.
 struct StateKeepingRules {
-    Rollback method = Rollback::snapshot;
+    enum class Saved : std::uint8_t { none, copies, snapshots };
+
+    StateKeepingRules() = default;
+    explicit StateKeepingRules(const RollbackMethod& of) : method(&of) {}
+
+    // Reserves room in each entry of the history, which then contains everything that restores the
+    // state before its event.
+    void set_undo_bytes(std::uint32_t bytes) noexcept {
+        entry_stride = sizeof(HistoryEntry) + ((bytes + 7) & ~7u);
+    }
+    bool saves_states() const noexcept { return saved != Saved::none; }
+
+    const RollbackMethod* method = nullptr;
+    Saved saved = Saved::none;                // every χ events, outside of the entries
+    bool keeps_control = false;               // each entry has the control word of its event
+    std::uint32_t copied_bytes = 0;           // of the plain state, in each entry
     std::uint32_t state_bytes = 0;            // of a plain state
-    std::uint32_t state_saving_interval = 0;  // 0: adapted
-    bool undo_in_entry = false;               // plain state or control word in each history entry
+    std::uint32_t state_saving_interval = 0;  // χ; 0: adapted
     std::uint32_t entry_stride = sizeof(HistoryEntry);
     void* (*state_of)(LogicalProcess*) = nullptr;
-
-    static StateKeepingRules choose(Rollback method, const ProcessFactory& factory,
-                                    std::uint32_t state_saving_interval);
 };
 
 // Saves and restores the states of one worker's LPs. Thread: the worker.
@@ -80,10 +88,9 @@ class StateKeeper {
 
     const std::vector<StateKeepingRules>& rules() const noexcept { return rules_; }
     const StateKeepingRules& rules_of(const LpRecord& lp) const noexcept { return rules_[lp.kind]; }
-    Rollback method(const LpRecord& lp) const noexcept { return rules_of(lp).method; }
-    bool saves_states(const LpRecord& lp) const noexcept { return !rules_of(lp).undo_in_entry; }
+    bool saves_states(const LpRecord& lp) const noexcept { return rules_of(lp).saves_states(); }
     bool some_save_states() const noexcept {
-        return std::ranges::any_of(rules_, [](const auto& rules) { return !rules.undo_in_entry; });
+        return std::ranges::any_of(rules_, &StateKeepingRules::saves_states);
     }
 
     // Starts saving states: the first is saved before the LP's next event. Called before the first
@@ -108,10 +115,9 @@ class StateKeeper {
     // `rules`: rules_of(lp).
     void save(LpRecord& lp, const StateKeepingRules& rules, History::Ordinal position,
               std::byte* undo, PlatformHeap& heap) {
-        if (rules.method == Rollback::reverse) return;
-        if (rules.undo_in_entry) {
-            copy_words(undo, plain_state(lp), rules.state_bytes);
-        } else {
+        if (rules.copied_bytes > 0) {
+            copy_words(undo, plain_state(lp), rules.copied_bytes);
+        } else if (rules.saves_states()) {
             if (position == lp.save_due) [[unlikely]]
                 take_due(lp, position, heap);
             set_next_position(lp, position + 1);
@@ -120,6 +126,11 @@ class StateKeeper {
     // As above, for the event of the newest entry of the history.
     void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
         save(lp, rules_of(lp), lp.history.tail() - 1, entry.undo(), heap);
+    }
+    // Called when the event was executed, with its control word.
+    static void save_control(const StateKeepingRules& rules, std::byte* undo,
+                             std::uint64_t control) noexcept {
+        if (rules.keeps_control) std::memcpy(undo, &control, sizeof control);
     }
     // Called instead of save() for an event that has failed and cannot be undone. Makes no saved
     // state, because the handler may have left a very large one.
@@ -143,10 +154,12 @@ class StateKeeper {
     History::Ordinal restore_saved_state(LpRecord& lp, History::Ordinal position,
                                          PlatformHeap& heap);
 
-    // Restores the plain state of an entry. Requires: copy, undo_in_entry.
-    void restore_undo(LpRecord& lp, HistoryEntry& entry) noexcept {
-        copy_words(plain_state(lp), entry.undo(), rules_of(lp).state_bytes);
+    // Restores the plain state of an entry. Requires: the rules copy it into each entry.
+    void restore_copy(LpRecord& lp, HistoryEntry& entry) noexcept {
+        copy_words(plain_state(lp), entry.undo(), rules_of(lp).copied_bytes);
     }
+    // Restores the state at the position that `undoing` wants, by the method of the LP.
+    void restore(Undoing& undoing) { rules_of(undoing.lp()).method->restore(*this, undoing); }
 
     // Called when the entries before `position` are final. Drops saved states that are not needed
     // any more, and may adapt the interval. Returns the position from which the history is still

@@ -22,7 +22,7 @@ std::int32_t from_to(History::Ordinal a, History::Ordinal b) noexcept {
 // `is_logged`: events of the LP that are not final are in the worker's log.
 void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules, bool is_logged) {
     const History& history = lp.history;
-    if (rules.undo_in_entry) {
+    if (!rules.saves_states()) {
         NW_CHECK(lp.saved_states == nullptr);
         return;
     }
@@ -48,7 +48,7 @@ void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules, b
     // The LP can be rolled back to each entry, and no saved state is kept without need.
     NW_CHECK(saved->position == kept.needed_from);
     NW_CHECK(lp.newest_in_log != 0 || history.head() == kept.needed_from);
-    NW_CHECK(saved->is_snapshot == (rules.method == Rollback::snapshot));
+    NW_CHECK(saved->is_snapshot == (rules.saved == StateKeepingRules::Saved::snapshots));
 }
 
 // Checks an event that a handler sent: its sequence is in the handler's range, and it comes after

@@ -23,9 +23,10 @@ std::vector<StateKeepingRules> state_keeping_of(const LpKinds& kinds, const Conf
     std::vector<StateKeepingRules> all;
     std::uint32_t stride = 0;
     for (const Kind& kind : kinds.kinds().all()) {
-        all.push_back(StateKeepingRules::choose(
-            config.rollback.value_or(kind.preferred_rollback.value_or(Rollback::snapshot)),
-            kind.process, config.state_saving_interval));
+        const Rollback preferred =
+            kind.preferred_rollback.value_or(rollback_methods().front()->value);
+        all.push_back(method_of(config.rollback.value_or(preferred))
+                          .rules(kind.process, config.state_saving_interval));
         stride = std::max(stride, all.back().entry_stride);
     }
     for (StateKeepingRules& rules : all) rules.entry_stride = stride;
@@ -49,9 +50,10 @@ RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks
       partition(saved != nullptr ? Partition(setup_, *saved, ranks_, workers_)
                                  : Partition(setup_, ranks_, workers_, config_.lps_per_group)) {}
 
-bool RunPlan::some_roll_back_by(Rollback method) const noexcept {
-    return std::any_of(state_keeping.begin(), state_keeping.end(),
-                       [&](const StateKeepingRules& kind) { return kind.method == method; });
+bool RunPlan::restores_after_failures() const noexcept {
+    return std::ranges::all_of(state_keeping, [](const StateKeepingRules& kind) {
+        return kind.method->restores_after_failure;
+    });
 }
 
 }  // namespace nw

@@ -44,8 +44,8 @@ struct RunPlan {
     // rank before have arrived. Within a rank they always have. Between ranks this costs waiting,
     // which is worthwhile only with a lookahead.
     bool knows_arrivals() const noexcept { return ranks == 1 || rules.lookahead > 0; }
-    // Whether at least one kind of LPs uses this method.
-    bool some_roll_back_by(Rollback method) const noexcept;
+    // Whether the state of each LP can be restored after a handler that has failed.
+    bool restores_after_failures() const noexcept;
     // Whether each group must record the pointers to outside memory that its LPs' constructors
     // made.
     bool notes_constructed() const noexcept { return config.save.on() || moves_between_ranks(); }

@@ -33,7 +33,7 @@ ROOMS = {
     "src/compat": [PUBLIC, "src/app"],
     PUBLIC: [],
     "src/app": [PUBLIC, "src/api", "src/engine", "src/engine/timewarp", "src/engine/inorder", "src/results",
-                "src/plan", "mpi", "src/net", "src/memory", "numa", "src/util"],
+                "src/plan", "src/lp", "mpi", "src/net", "src/memory", "numa", "src/util"],
     "src/api": [PUBLIC, "src/memory", "src/util"],
     "src/engine/timewarp": [PUBLIC, "src/api", "src/engine", "src/results", "src/plan", "src/gvt", "src/lp",
                             "src/event", "src/net", "src/memory", "numa", "src/util"],

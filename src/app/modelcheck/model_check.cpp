@@ -25,6 +25,7 @@
 
 #include "app/modelcheck/model_check_words.hpp"
 #include "app/options/command_line.hpp"
+#include "lp/rollback_methods.hpp"
 #include "util/check.hpp"
 #include "util/exit_codes.hpp"
 #include "util/number_text.hpp"
@@ -155,8 +156,6 @@ int start_and_wait(const std::vector<std::string>& command, json wanted, const S
     return wait_for(process);
 }
 
-std::string method_name(int method) { return std::string(word_for(static_cast<Rollback>(method))); }
-
 // Reads the kinds as names_of() has written them (model_check_run.cpp).
 Kinds kinds_of(const json& found) {
     std::vector<Kind> all;
@@ -186,7 +185,8 @@ class ModelCheck {
             run_with_fills();
             run_elsewhere();
         }
-        for (const json& method : first_.found["methods"]) run_rolled_back(method.get<int>());
+        for (const json& method : first_.found["methods"])
+            run_rolled_back(method_of(method.get<Rollback>()));
         if (is_repeatable_) run_on_workers();
         return conclude();
     }
@@ -327,17 +327,16 @@ class ModelCheck {
                        fmt::format("results depend on addresses in memory: {}", differs->words));
     }
 
-    void run_rolled_back(int method) {
-        const std::string what = "Time Warp, each event rolled back once by " + method_name(method);
-        const Ended ended = run({{"timewarp", true}, {"rollback", method}, {"rolled_back", 1.0}});
+    void run_rolled_back(const RollbackMethod& method) {
+        const std::string what =
+            fmt::format("Time Warp, each event rolled back once by {}", method.word);
+        const Ended ended =
+            run({{"timewarp", true}, {"rollback", method.value}, {"rolled_back", 1.0}});
         const std::optional<LogDifference> differs = difference(ended, first_);
         if (is_repeatable_ || !ended.well()) say(!differs, what);
         if (!differs || (ended.well() && !is_repeatable_)) return;
-        if (!ended.well() && method != static_cast<int>(Rollback::snapshot)) {
-            break_rule(method == static_cast<int>(Rollback::reverse)
-                           ? "A reverse handler"
-                           : "State outside of PlainState",
-                       ended.last_words);
+        if (!ended.well() && !method.rule_at_risk.empty()) {
+            break_rule(std::string(method.rule_at_risk), ended.last_words);
         } else if (!is_broken("State outside of the LP") && !is_broken("Memory of another LP")) {
             break_rule("State outside of the LP",
                        fmt::format("a rollback does not restore something that handlers use and "

@@ -116,7 +116,10 @@ void ModelCheckRun::report(const Setup& setup, const RunResult& result) {
     json breaches = json::array();
     for (const Breach& breach : checked_->breaches())
         breaches.push_back({{"rule", breach.rule}, {"words", breach.words}});
-    const json found{{"methods", supported_rollbacks(kinds)},
+    json methods = json::array();
+    for (const RollbackMethod* const method : supported_methods(kinds))
+        methods.push_back(method->value);
+    const json found{{"methods", std::move(methods)},
                      {"kinds", names_of(kinds)},
                      {"are_named", kinds.are_named()},
                      {"end_time", result.end_time},

@@ -25,7 +25,7 @@ namespace nw {
 
 template <class Enum>
 struct Word {
-    const char* text;
+    std::string_view text;
     Enum value;
 };
 
@@ -90,14 +90,20 @@ class OptionBuilder {
     template <class Target, class Enum, std::size_t N>
     OptionSpec& add_words(std::string name, Target& target, const Word<Enum> (&words)[N],
                           OptionRules rules, std::string help) {
+        return add_words(std::move(name), target, std::vector(words, words + N), std::move(rules),
+                         std::move(help));
+    }
+    template <class Target, class Enum>
+    OptionSpec& add_words(std::string name, Target& target, std::vector<Word<Enum>> words,
+                          OptionRules rules, std::string help) {
         std::vector<std::string> texts;
         for (const auto& word : words) texts.emplace_back(word.text);
         OptionSpec& spec =
             add(std::move(name), bars(texts), "", std::move(rules), std::move(help), target);
-        spec.set = [&target, &words, texts](std::string_view text) {
+        spec.set = [&target, words, texts](std::string_view text) {
             target = words[parse_choice(text, texts)].value;
         };
-        spec.value = [&target, &words] {
+        spec.value = [&target, words] {
             for (const auto& word : words)
                 if (target == word.value) return nlohmann::json(word.text);
             return nlohmann::json(nullptr);

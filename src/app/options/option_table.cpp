@@ -6,6 +6,7 @@
 
 #include "app/options/model_options.hpp"
 #include "app/options/option_builder.hpp"
+#include "lp/rollback_methods.hpp"
 #include "numa/place/placement_policy.hpp"
 #include "plan/partition.hpp"
 #include "util/check.hpp"
@@ -20,8 +21,6 @@ constexpr Word<EngineKind> engine_words[] = {{"sequential", EngineKind::sequenti
                                              {"conservative", EngineKind::conservative},
                                              {"timewarp", EngineKind::timewarp},
                                              {"auto", EngineKind::automatic}};
-constexpr Word<Rollback> rollback_words[] = {
-    {"snapshot", Rollback::snapshot}, {"copy", Rollback::copy}, {"reverse", Rollback::reverse}};
 constexpr Word<MemoryMode> memory_words[] = {{"numa", MemoryMode::numa},
                                              {"libc", MemoryMode::libc}};
 constexpr Word<HugePages> huge_page_words[] = {
@@ -76,8 +75,8 @@ OptionNeed policy(bool PlacementChoice::*property) {
 const IdleCondition sequential{"--engine sequential", [](auto& s, auto&) {
                                    return s.config.engine == EngineKind::sequential;
                                }};
-const IdleCondition by_reverse{"rollback by reverse",
-                               [](auto&, auto& run) { return run.rollback == Rollback::reverse; }};
+const IdleCondition without_interval{
+    "rollback by reverse", [](auto&, auto& run) { return !method_of(run.rollback).uses_interval; }};
 const IdleCondition late_commit{
     "a model with can_end() on several workers, which always keeps this data",
     [](auto&, auto& run) { return run.commits_late; }};
@@ -159,15 +158,18 @@ void add_gvt_interval(OptionBuilder& table, Config& config) {
 
 void add_time_warp(OptionBuilder& table, Config& config) {
     table.group("Time Warp");
+    std::vector<Word<Rollback>> methods;
+    for (const RollbackMethod* const method : rollback_methods())
+        methods.push_back({method->word, method->value});
     OptionSpec& rollback =
-        table.add_words("rollback", config.rollback, rollback_words, {time_warp, {}, {}},
+        table.add_words("rollback", config.rollback, std::move(methods), {time_warp, {}, {}},
                         "how a rollback restores the state of an LP");
     rollback.standard = "preferred by the model";
     rollback.chosen = [&config](const RunShape& shape) {
-        return shape.runs_timewarp(config) ? json(word_for(shape.rollback)) : json(nullptr);
+        return shape.runs_timewarp(config) ? json(method_of(shape.rollback).word) : json(nullptr);
     };
     table.add_number_or("state-saving-interval", "N", "auto", config.state_saving_interval,
-                        from(1).to(1e9), {time_warp, {}, {by_reverse}},
+                        from(1).to(1e9), {time_warp, {}, {without_interval}},
                         "events of an LP between two saved states");
     add_gvt_interval(table, config);
     OptionSpec& window = table.add("window", "T|auto|off", "auto", {time_warp, {}, {}},
@@ -389,7 +391,6 @@ std::vector<std::string> OptionTable::names(bool settings_only) const {
 }
 
 std::string_view word_for(EngineKind kind) noexcept { return word_of(engine_words, kind); }
-std::string_view word_for(Rollback rollback) noexcept { return word_of(rollback_words, rollback); }
 
 // --- Options without effect ----------------------------------------------------------------------
 

@@ -44,7 +44,7 @@ struct Settings {
 
 // Facts about a run that decide which options are idle, and the values that the engine has chosen.
 struct RunShape {
-    Rollback rollback = Rollback::snapshot;
+    Rollback rollback{};
     std::uint64_t workers = 1;  // on all ranks
     std::uint64_t ranks = 1;
     bool commits_late = false;  // a model with can_end() on several workers
@@ -159,6 +159,5 @@ class OptionTable {
 
 // Return the words for these values on the command line, in messages and in the statistics.
 std::string_view word_for(EngineKind kind) noexcept;
-std::string_view word_for(Rollback rollback) noexcept;
 
 }  // namespace nw

@@ -40,11 +40,6 @@ class Rules {
     const Model& model_;
 };
 
-bool is_one_of_ours(Rollback rollback) noexcept {
-    return rollback == Rollback::snapshot || rollback == Rollback::copy ||
-           rollback == Rollback::reverse;
-}
-
 // True if the name can be a file's name: it has no separator of folders, and no zero byte, which
 // would end it for the kernel.
 bool is_file_name(const std::string& name) noexcept {
@@ -166,19 +161,23 @@ void check_measures(const Model& model, const Rules& rules, const Setup& setup,
 // `where`: the kind of LPs for the message; empty if the model has no named kinds.
 void check_kind(const Rules& rules, const Kind& kind, const std::string& where) {
     const ProcessFactory& process = kind.process;
-    const Rollback preferred = kind.preferred_rollback.value_or(Rollback::snapshot);
+    const RollbackMethod* const preferred = kind.preferred_rollback
+                                                ? find_rollback_method(*kind.preferred_rollback)
+                                                : rollback_methods().front();
     rules.demand(process.build != nullptr, "{}process: must be set, with nw::process<Lp>()", where);
     rules.demand(
         process.state_bytes == 0 || process.state_of != nullptr,
         "{}process.state_of: must be set if state_bytes ({}) is not 0; nw::process<Lp>() sets both",
         where, process.state_bytes);
-    rules.demand(is_one_of_ours(preferred),
-                 "{}preferred_rollback {}: must be snapshot, copy or reverse", where,
-                 static_cast<int>(preferred));
-    rules.demand(preferred != Rollback::copy || process.state_bytes > 0,
-                 "{}preferred_rollback copy: needs LPs derived from nw::PlainStateProcess", where);
-    rules.demand(preferred != Rollback::reverse || process.has_reverse,
-                 "{}preferred_rollback reverse: needs LPs with on_reverse", where);
+    if (preferred == nullptr) {
+        std::vector<std::string> words;
+        for (const RollbackMethod* const method : rollback_methods())
+            words.emplace_back(method->word);
+        rules.demand(false, "{}preferred_rollback {}: must be {}", where,
+                     static_cast<int>(*kind.preferred_rollback), enumerate(words, " or "));
+    }
+    rules.demand(preferred->supports(process), "{}preferred_rollback {}: needs {}", where,
+                 preferred->word, preferred->needs);
     // The length of the name is not limited, because the compiler may derive it from the class.
     for (const EventTypeInfo& event : process.events)
         rules.demand(is_on_one_line(event.name),
@@ -195,8 +194,8 @@ void check_choices(const Model& model, const Setup& setup, const OptionTable& ta
     const std::string with_model = "with model " + model.name();
     if (config.rollback) {
         std::vector<std::string> allowed;
-        for (const Rollback method : supported_rollbacks(kinds))
-            allowed.emplace_back(word_for(method));
+        for (const RollbackMethod* const method : supported_methods(kinds))
+            allowed.emplace_back(method->word);
         demand_one_of(table.option_of(&config.rollback), allowed, with_model);
     }
     const OptionSpec& engine = table.option_of(&config.engine);
@@ -224,13 +223,13 @@ void check_choices(const Model& model, const Setup& setup, const OptionTable& ta
 
 }  // namespace
 
-std::vector<Rollback> supported_rollbacks(const Kinds& kinds) {
-    std::vector<Rollback> methods{Rollback::snapshot};
-    if (std::ranges::all_of(kinds.all(),
-                            [](const Kind& kind) { return kind.process.state_bytes > 0; }))
-        methods.push_back(Rollback::copy);
-    if (std::ranges::all_of(kinds.all(), [](const Kind& kind) { return kind.process.has_reverse; }))
-        methods.push_back(Rollback::reverse);
+std::vector<const RollbackMethod*> supported_methods(const Kinds& kinds) {
+    std::vector<const RollbackMethod*> methods;
+    std::ranges::copy_if(
+        rollback_methods(), std::back_inserter(methods), [&](const RollbackMethod* method) {
+            return std::ranges::all_of(
+                kinds.all(), [&](const Kind& kind) { return method->supports(kind.process); });
+        });
     return methods;
 }
 

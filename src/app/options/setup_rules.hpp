@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "app/options/option_table.hpp"
+#include "lp/rollback_methods.hpp"
 
 namespace nw {
 
-// The values of --rollback that all LPs of these kinds support.
-std::vector<Rollback> supported_rollbacks(const Kinds& kinds);
+// The methods of --rollback that all LPs of these kinds support.
+std::vector<const RollbackMethod*> supported_methods(const Kinds& kinds);
 
 // Throws SetupError.
 void check_setup(const Model& model, const Setup& setup, const OptionTable& table,

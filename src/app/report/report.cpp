@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/report/report_numa.hpp"
+#include "lp/rollback_methods.hpp"
 #include "util/number_text.hpp"
 
 namespace nw {
@@ -57,11 +58,11 @@ std::string rollback_words(const RunResult& result) {
     const auto& kinds = result.kinds;
     if (std::all_of(kinds.begin(), kinds.end(),
                     [&](const KindReport& kind) { return kind.rollback == result.rollback; }))
-        return std::string(word_for(result.rollback));
+        return std::string(method_of(result.rollback).word);
     std::string words;
     for (const KindReport& kind : kinds)
-        words +=
-            fmt::format("{}{} ({})", words.empty() ? "" : ", ", word_for(kind.rollback), kind.kind);
+        words += fmt::format("{}{} ({})", words.empty() ? "" : ", ", method_of(kind.rollback).word,
+                             kind.kind);
     return words;
 }
 

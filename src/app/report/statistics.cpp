@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/machine_facts.hpp"
+#include "lp/rollback_methods.hpp"
 #include "util/version.hpp"
 
 namespace nw {
@@ -39,7 +40,7 @@ template <class T>
 Json json_of(const std::vector<T>& values);
 
 Json json_of(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
-Json json_of(Rollback rollback) { return nw::word_for(rollback); }
+Json json_of(Rollback rollback) { return method_of(rollback).word; }
 Json json_of(EndReason reason) { return word_for(reason); }
 Json json_of(const Digest& digest) { return digest.hex(); }
 Json json_of(const RollbackLengths& lengths) { return json_of(lengths.rows()); }

@@ -255,7 +255,7 @@ void report_kinds(const LpKinds& kinds, const std::vector<StateKeepingRules>& st
         const Kind& kind = kinds[static_cast<std::uint8_t>(k)];
         reports.push_back({.kind = kind.name,
                            .lps = kind.count,
-                           .rollback = state_keeping[k].method,
+                           .rollback = state_keeping[k].method->value,
                            .committed = 0,
                            .rolled_back = 0,
                            .state_bytes = result.state_bytes_by_kind[k]});
@@ -373,7 +373,7 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
     if (result.reason == EndReason::interrupted && result.signal == 0)
         result.signal = stop_signal.load();
     result.until = plan_->until;
-    result.rollback = plan_->state_keeping.front().method;
+    result.rollback = plan_->state_keeping.front().method->value;
     result.commits_late = plan_->commits_late();
     result.ranks = ranks_.ranks();
     result.lps = setup_.lps;

@@ -94,7 +94,7 @@ struct EventReport {
 struct KindReport {
     std::string kind;
     std::uint32_t lps = 0;
-    Rollback rollback = Rollback::snapshot;
+    Rollback rollback{};
     std::uint64_t committed = 0;
     std::uint64_t rolled_back = 0;
     std::uint64_t state_bytes = 0;
@@ -129,7 +129,7 @@ struct RunResult {
     int signal = 0;            // with EndReason::interrupted: the received signal
     VirtualTime until = 0;     // the requested end time
     VirtualTime end_time = 0;  // final GVT, at most `until`
-    Rollback rollback = Rollback::snapshot;
+    Rollback rollback{};
     bool commits_late = false;  // no event is safe: RunPlan::commits_late()
     std::uint32_t ranks = 1;
     std::uint32_t lps = 0;

@@ -69,7 +69,7 @@ template <class Process>
 class KeptLp {
   public:
     KeptLp(Rollback method, std::uint32_t state_saving_interval)
-        : rules_(StateKeepingRules::choose(method, process<Process>(), state_saving_interval)) {
+        : rules_(method_of(method).rules(process<Process>(), state_saving_interval)) {
         const HeapScope scope(lp.heap);
         lp.process = new Process(LpId{0});
     }
@@ -103,7 +103,7 @@ class KeptLp {
             coasted = position - p;
             for (; p != position; ++p) run(lp.history.at(p, stride()).random_used);
         } else {
-            keeper.restore_undo(lp, lp.history.at(position, stride()));
+            keeper.restore_copy(lp, lp.history.at(position, stride()));
         }
         while (lp.history.tail() != position) lp.history.drop_last();
         StateKeeper::set_next_position(lp, position);
@@ -176,7 +176,7 @@ void play(Rollback method, std::uint32_t state_saving_interval) {
 
 TEST_CASE("StateKeeper: a small plain state is restored from the entries of the history") {
     play<Plain<SmallState>>(Rollback::copy, 1);
-    CHECK(StateKeepingRules::choose(Rollback::copy, process<Plain<SmallState>>(), 0).undo_in_entry);
+    CHECK(method_of(Rollback::copy).rules(process<Plain<SmallState>>(), 0).copied_bytes > 0);
 }
 
 TEST_CASE("StateKeeper: a large plain state is restored from copies and coasting forward") {
@@ -290,8 +290,7 @@ TEST_CASE("StateKeeper: a new owner keeps the interval of an LP if its rules use
     CHECK(kept.keeper.bytes() == 0);
 
     const auto keeper_with = [](Rollback method, std::uint32_t interval) {
-        return StateKeeper(
-            {StateKeepingRules::choose(method, process<Plain<SmallState>>(), interval)});
+        return StateKeeper({method_of(method).rules(process<Plain<SmallState>>(), interval)});
     };
     keeper_with(Rollback::snapshot, 0).go_on(kept.lp, kept.heap());
     REQUIRE(kept.lp.saved_states != nullptr);

@@ -30,8 +30,7 @@ struct Idle final : LogicalProcess {
 class LpAtWork {
   public:
     explicit LpAtWork(Rollback method) : memory_(source_, GroupId{0}) {
-        rules.method = method;
-        rules.state_saving_interval = 3;
+        rules = method_of(method).rules(ProcessFactory{}, 3);
         rules_by_kind = {rules};
         keeper_ = std::make_unique<StateKeeper>(rules_by_kind);
         lp.process = &process_;
@@ -189,7 +188,7 @@ TEST_CASE("validate: damage to an LP's saved states is found") {
          }},
         {"no saved state", [](LpAtWork& a) { a.lp.saved_states->newest = nullptr; }},
         {"a saved state of the wrong kind",
-         [](LpAtWork& a) { a.rules_by_kind.front().method = Rollback::copy; }},
+         [](LpAtWork& a) { a.rules_by_kind.front().saved = StateKeepingRules::Saved::copies; }},
         {"an interval of zero", [](LpAtWork& a) { a.lp.saved_states->interval = 0; }},
     });
 }

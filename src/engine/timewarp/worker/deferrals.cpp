@@ -12,7 +12,7 @@ namespace nw {
 Deferrals::Deferrals(WorkerCore& core, Rollbacks& rollbacks)
     : core_(core),
       rollbacks_(rollbacks),
-      is_possible_(!core.plan.some_roll_back_by(Rollback::reverse) && !core.is_alone) {}
+      is_possible_(core.plan.restores_after_failures() && !core.is_alone) {}
 
 bool Deferrals::draws() const noexcept {
     return is_possible_ && core_.plan.config.check_interrupt > 0;

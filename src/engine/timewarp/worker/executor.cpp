@@ -421,8 +421,7 @@ inline void Executor::begin_execution(LpRecord& lp, EventRecord& event, HistoryE
     if (event.lets_end) [[unlikely]]
         lp.may_have_ended = true;
     lp.random_counter = context.random().counter();
-    if (core_.keeper.method(lp) == Rollback::reverse)
-        std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
+    StateKeeper::save_control(core_.keeper.rules_of(lp), entry.undo(), context.control());
     if (is_irrevocable) release_short_by_call(lp);
     sends_.release(entry);
 }
@@ -452,7 +451,7 @@ void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, st
         entry.flags |= LogEntry::has_effects;
     }
     entry.position = 0;
-    if (!rules.undo_in_entry) {
+    if (rules.saves_states()) {
         entry.position = core_.keeper.next_position(lp);
         entry.flags |= LogEntry::saves;
     }
@@ -484,8 +483,7 @@ void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, st
             lp, std::chrono::duration<float, std::nano>(GvtRounds::Clock::now() - start).count());
 
     lp.random_counter = context.random().counter();
-    if (rules.method == Rollback::reverse)
-        std::memcpy(entry.undo(), &context.control(), sizeof(std::uint64_t));
+    StateKeeper::save_control(rules, entry.undo(), context.control());
     // Not copied before: the interface for ROSS lets a handler write into the payload.
     if (entry.record == nullptr && event.payload_bytes > 0)
         std::memcpy(core_.log.payload_of(entry), event.payload(),
@@ -502,7 +500,7 @@ void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, st
     entry.sends = static_cast<std::uint32_t>(send - first_send);
     entry.side_effects = nullptr;
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
-    if (!rules.undo_in_entry && lp.save_due == entry.position + 1)
+    if (rules.saves_states() && lp.save_due == entry.position + 1)
         entry.flags |= LogEntry::next_saves;
     LogEntry* whole = &entry;
     end = reinterpret_cast<std::byte*>(send);

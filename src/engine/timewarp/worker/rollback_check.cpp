@@ -34,7 +34,7 @@ void RollbackCheck::end(Group& group, LpRecord& lp, const EventRecord& event) {
         const bool is_there = rollbacks_.roll_back_newest(group, lp);
         ++core_.counters[Counter::forced_rollbacks];
         const std::string found = is_there ? difference(lp) : "";
-        if (!found.empty() && core_.keeper.method(lp) == Rollback::snapshot)
+        if (!found.empty() && core_.keeper.rules_of(lp).method->rule_at_risk.empty())
             throw InternalError(describe_event(event, core_.plan.kinds) +
                                 "a rollback did not restore the LP's state: " + found +
                                 " (or the model keeps state outside of the LP, or runs threads)");

@@ -236,20 +236,12 @@ void Rollbacks::undo_sends(Group& group, LpRecord& lp, History::Ordinal from, Hi
 
 History::Ordinal Rollbacks::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
     const RunningCall interrupted = core_.running;
-    if (sigsetjmp(guard_.env(), 0) != 0) {
+    // A handler that crashes while the LP coasts forward continues here.
+    if (sigsetjmp(guard_.env(), 0) != 0)
         undo_coasted(leave_crashed_handler(guard_));
-    } else {
-        coasting_ = {.to = position};
-        take_back_entries(group, lp, position);
-    }
-    if (!core_.keeper.can_restore(lp)) {
-        // The LP has failed irrevocably. The later events, which are undone, executed nothing.
-    } else if (core_.keeper.saves_states(lp)) {
-        while (!coast(lp, core_.keeper.restore_saved_state(lp, coasting_.to, group.heap))) {
-        }
-    } else if (core_.keeper.method(lp) == Rollback::copy) {
-        core_.keeper.restore_undo(lp, core_.entry_at(lp, position));
-    }
+    else
+        coasting_ = {.group = &group, .lp = &lp, .to = position, .taken_back = lp.history.tail()};
+    core_.keeper.restore(*this);
     // Keys before the oldest entry are below GVT, so no event that can still arrive precedes them.
     lp.last_key = EventKey{-1, 0, 0, 0};
     lp.failed = false;
@@ -262,26 +254,36 @@ History::Ordinal Rollbacks::restore_state(Group& group, LpRecord& lp, History::O
     return coasting_.to;
 }
 
-// Restores the random counter and the sequence, and with reverse computation the state.
-void Rollbacks::take_back_entries(Group& group, LpRecord& lp, History::Ordinal position) {
-    for (History::Ordinal p = lp.history.tail(); p != position;) {
-        HistoryEntry& entry = core_.entry_at(lp, --p);
-        lp.random_counter -= entry.random_used;
-        lp.sequence -= entry.sent_count;
-        if (core_.keeper.method(lp) != Rollback::reverse || entry.event->failed) continue;
-        Context context = sends_.make_context(entry.event->time, lp.id, lp.random_counter);
-        std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
-        core_.running = {&group, &lp, entry.event, &entry, {}, true, "on_reverse()"};
-        if (!call_handler_of(lp, guard_, core_.failure,
-                             [&] { lp.process->on_reverse(context, entry.event->view()); }))
-            fail_undoing(core_.failure);
-    }
+LpRecord& Rollbacks::lp() noexcept { return *coasting_.lp; }
+
+PlatformHeap& Rollbacks::heap() noexcept { return coasting_.group->heap; }
+
+History::Ordinal Rollbacks::wanted() const noexcept { return coasting_.to; }
+
+HistoryEntry& Rollbacks::entry_at(History::Ordinal position) noexcept {
+    return core_.entry_at(*coasting_.lp, position);
 }
 
-// Coasts forward: executes the entries from `from` to coasting_.to again, without sends. The state
-// and the random numbers are those of the first execution. Returns false if an event behaved
-// differently; then coasting_.to is its position.
-bool Rollbacks::coast(LpRecord& lp, History::Ordinal from) {
+HistoryEntry* Rollbacks::take_back_newest() noexcept {
+    if (coasting_.taken_back == coasting_.to) return nullptr;
+    HistoryEntry& entry = entry_at(--coasting_.taken_back);
+    lp().random_counter -= entry.random_used;
+    lp().sequence -= entry.sent_count;
+    return &entry;
+}
+
+void Rollbacks::call_on_reverse(HistoryEntry& entry) {
+    Context context = sends_.make_context(entry.event->time, lp().id, lp().random_counter);
+    std::memcpy(&context.control(), entry.undo(), sizeof(std::uint64_t));
+    core_.running = {coasting_.group, &lp(), entry.event, &entry, {}, true, "on_reverse()"};
+    if (!call_handler_of(lp(), guard_, core_.failure,
+                         [&] { lp().process->on_reverse(context, entry.event->view()); }))
+        fail_undoing(core_.failure);
+}
+
+// The state and the random numbers are those of the first execution.
+bool Rollbacks::coast(History::Ordinal from) {
+    LpRecord& lp = *coasting_.lp;
     for (History::Ordinal p = from; p != coasting_.to; ++p) {
         lp.random_counter -= core_.entry_at(lp, p).random_used;
         lp.sequence -= core_.entry_at(lp, p).sent_count;
@@ -322,15 +324,14 @@ bool Rollbacks::is_coasting_ahead() const noexcept {
 void Rollbacks::undo_coasted(std::string_view what) {
     if (!is_coasting_ahead()) fail_undoing(what);
     core_.running.lp->sequence = coasting_.sequence;
-    coasting_.to = coasting_.at;
+    coasting_.to = coasting_.taken_back = coasting_.at;
 }
 
 // Throws ModelError: the running handler failed or behaved differently during a rollback, although
 // the event was executed without failure before.
 void Rollbacks::fail_undoing(std::string_view what) {
     const std::string call = describe_call(core_.running, core_.plan.kinds);
-    if (core_.keeper.method(*core_.running.lp) == Rollback::reverse)
-        throw ModelError(call + std::string(what));
+    if (*core_.running.hook != '\0') throw ModelError(call + std::string(what));
     throw ModelError(
         fmt::format("{}executed again from the same state: {}; allowed: handlers that use only "
                     "state that is rolled back",

@@ -18,6 +18,7 @@
 #include "engine/timewarp/worker/worker_core.hpp"
 #include "event/wire_event.hpp"
 #include "lp/history.hpp"
+#include "lp/rollback_methods.hpp"
 #include "memory/handler/fault_guard.hpp"
 
 namespace nw {
@@ -26,7 +27,7 @@ class Committer;
 class Ending;
 class Sends;
 
-class Rollbacks {
+class Rollbacks final : private Undoing {
   public:
     Rollbacks(WorkerCore& core, Committer& committer, Sends& sends, Ending& ending);
 
@@ -87,8 +88,13 @@ class Rollbacks {
     void cancel_processed();
     void roll_back_chain(const EventRecord& event);
 
-    void take_back_entries(Group& group, LpRecord& lp, History::Ordinal position);
-    bool coast(LpRecord& lp, History::Ordinal from);
+    LpRecord& lp() noexcept override;
+    PlatformHeap& heap() noexcept override;
+    History::Ordinal wanted() const noexcept override;
+    HistoryEntry& entry_at(History::Ordinal position) noexcept override;
+    HistoryEntry* take_back_newest() noexcept override;
+    void call_on_reverse(HistoryEntry& entry) override;
+    bool coast(History::Ordinal from) override;
     void undo_coasted(std::string_view what);
     [[noreturn]] void fail_undoing(std::string_view what);
 
@@ -102,7 +108,10 @@ class Rollbacks {
     std::uint64_t undone_ = 0;
     // State of restore_state().
     struct Coasting {
-        History::Ordinal to;  // the first entry that is not executed again
+        Group* group = nullptr;
+        LpRecord* lp = nullptr;
+        History::Ordinal to = 0;          // the first entry that is not executed again
+        History::Ordinal taken_back = 0;  // from here on, random numbers and sends were taken back
         History::Ordinal at = 0;
         std::uint32_t sequence = 0;  // of the LP, before the event at `at`
     };
