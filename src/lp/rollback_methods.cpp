@@ -25,8 +25,7 @@ void restore_saved(StateKeeper& keeper, Undoing& undoing) {
     undoing.take_back_all();
     LpRecord& lp = undoing.lp();
     if (!keeper.can_restore(lp)) return;
-    while (
-        !undoing.coast(keeper.restore_saved_state(lp, undoing.wanted(), undoing.heap()))) {
+    while (!undoing.coast(keeper.restore_saved_state(lp, undoing.wanted(), undoing.heap()))) {
     }
 }
 
@@ -104,8 +103,8 @@ const RollbackMethod* const methods[] = {&snapshot_method, &copy_method, &revers
 std::span<const RollbackMethod* const> rollback_methods() noexcept { return methods; }
 
 const RollbackMethod* find_rollback_method(Rollback value) noexcept {
-    const auto* const found =
-        std::ranges::find(methods, value, [](const RollbackMethod* method) { return method->value; });
+    const auto* const found = std::ranges::find(
+        methods, value, [](const RollbackMethod* method) { return method->value; });
     return found == std::end(methods) ? nullptr : *found;
 }
 

@@ -71,7 +71,7 @@ class RollbackMethod {
 
   protected:
     constexpr RollbackMethod(Rollback value_, std::string_view word_, std::string_view needs_,
-                   std::string_view rule, bool after_failure, bool interval) noexcept
+                             std::string_view rule, bool after_failure, bool interval) noexcept
         : value(value_),
           word(word_),
           needs(needs_),

@@ -82,7 +82,6 @@ void StateKeeper::take_due(LpRecord& lp, History::Ordinal position, PlatformHeap
 void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
     const StateKeepingRules& rules = rules_of(lp);
     const std::size_t live_bytes = heap.live_bytes();
-    SavedState* const older = lp.saved_states->newest;
     SavedState* saved;
     if (rules.saved == StateKeepingRules::Saved::copies) {
         const std::size_t saved_bytes = sizeof(SavedState) + rules.state_bytes;
@@ -90,26 +89,58 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
         meter_memory<MeterKind::snapshots>(saved, saved_bytes);
         std::memcpy(saved->state(), plain_state(lp), rules.state_bytes);
     } else {
+        SavedState* const older = lp.saved_states->newest;
         Snapshot* const previous = older != nullptr ? older->snapshot() : nullptr;
         saved = reinterpret_cast<SavedState*>(lp.heap.take(heap, previous, sizeof(SavedState))) - 1;
     }
-    *saved = {older, position, rules.saved == StateKeepingRules::Saved::snapshots};
     SavedStates& kept = *lp.saved_states;
     const std::uint64_t bytes = heap.live_bytes() - live_bytes;
-    const bool is_first = kept.bytes_most == 0;
-    if (is_first && rules.state_saving_interval == 0 && bytes <= small_state_bytes &&
+    if (rules.state_saving_interval == 0 && bytes <= small_state_bytes &&
         lps_saved_ > lps_in_cache)
         kept.interval = 1;
-    kept.newest = saved;
-    if (saved->older == nullptr) kept.needed_from = position;
+    add(lp, saved, position, bytes);
     kept.bytes_most = static_cast<std::uint32_t>(
         std::max<std::uint64_t>(kept.bytes_most, std::min<std::uint64_t>(bytes, UINT32_MAX)));
-    kept.bytes += bytes;
     lp.save_due = position + kept.interval;
     ++taken_;
     taken_bytes_ += bytes;
+}
+
+// Adds `saved`, which has `bytes`, to the LP's saved states. A state of the log may be older than
+// others.
+void StateKeeper::add(LpRecord& lp, SavedState* saved, History::Ordinal position,
+                      std::uint64_t bytes) noexcept {
+    SavedStates& kept = *lp.saved_states;
+    SavedState** newer = &kept.newest;
+    while (*newer != nullptr && static_cast<std::int32_t>((*newer)->position - position) > 0)
+        newer = &(*newer)->older;
+    *saved = {*newer, position, rules_of(lp).saved == StateKeepingRules::Saved::snapshots};
+    *newer = saved;
+    if (saved->older == nullptr) kept.needed_from = position;
+    kept.bytes += bytes;
     bytes_ += bytes;
     bytes_peak_ = std::max(bytes_peak_, bytes_);
+}
+
+std::uint16_t StateKeeper::write_state(const LpRecord& lp, const StateKeepingRules& rules,
+                                       std::byte* state) const noexcept {
+    if (rules.saved == StateKeepingRules::Saved::snapshots)
+        return static_cast<std::uint16_t>(lp.heap.write_if_small(state, state_in_log_max));
+    const std::uint32_t bytes = (rules.state_bytes + 7) & ~7u;
+    if (bytes > state_in_log_max) return 0;
+    std::memcpy(state, plain_state(lp), rules.state_bytes);
+    return static_cast<std::uint16_t>(bytes);
+}
+
+void StateKeeper::take_from_log(LpRecord& lp, History::Ordinal position, const std::byte* state,
+                                std::size_t bytes, PlatformHeap& heap) {
+    const StateKeepingRules& rules = rules_of(lp);
+    if (rules.saved == StateKeepingRules::Saved::copies) bytes = rules.state_bytes;
+    const std::size_t live_bytes = heap.live_bytes();
+    auto* const saved = static_cast<SavedState*>(heap.allocate(sizeof(SavedState) + bytes));
+    meter_memory<MeterKind::snapshots>(saved, sizeof(SavedState) + bytes);
+    std::memcpy(saved->state(), state, bytes);
+    add(lp, saved, position, heap.live_bytes() - live_bytes);
 }
 
 std::uint64_t StateKeeper::bytes_held(const LpRecord& lp) noexcept {

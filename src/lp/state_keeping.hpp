@@ -83,6 +83,8 @@ struct StateKeepingRules {
 // Saves and restores the states of one worker's LPs. Thread: the worker.
 class StateKeeper {
   public:
+    static constexpr std::size_t state_in_log_max = 256;  // bytes, a multiple of 8
+
     // `rules`: by kind of LP.
     explicit StateKeeper(std::vector<StateKeepingRules> rules) : rules_(std::move(rules)) {}
 
@@ -127,6 +129,30 @@ class StateKeeper {
     void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
         save(lp, rules_of(lp), lp.history.tail() - 1, entry.undo(), heap);
     }
+    // As save(), for an entry of the worker's log. The state before the event may become part of
+    // the entry, instead of a saved state: `state` has room for state_in_log_max bytes. Returns the
+    // bytes of the state there; 0: none.
+    std::uint16_t save_in_log(LpRecord& lp, const StateKeepingRules& rules,
+                              History::Ordinal position, std::byte* undo, std::byte* state,
+                              PlatformHeap& heap) {
+        if (!rules.saves_states() || position != lp.save_due || !keeps_states_in_log(lp, rules)) {
+            save(lp, rules, position, undo, heap);
+            return 0;
+        }
+        const std::uint16_t bytes = write_state(lp, rules, state);
+        if (bytes == 0) [[unlikely]] {
+            save(lp, rules, position, undo, heap);
+            return 0;
+        }
+        lp.save_due = position + 1;
+        set_next_position(lp, position + 1);
+        ++taken_;
+        taken_bytes_ += bytes;
+        return bytes;
+    }
+    // Makes a saved state of the state that save_in_log() has written for the event at `position`.
+    void take_from_log(LpRecord& lp, History::Ordinal position, const std::byte* state,
+                       std::size_t bytes, PlatformHeap& heap);
     // Called when the event was executed, with its control word.
     static void save_control(const StateKeepingRules& rules, std::byte* undo,
                              std::uint64_t control) noexcept {
@@ -248,6 +274,18 @@ class StateKeeper {
     std::uint64_t bytes_peak() const noexcept { return bytes_peak_; }
 
   private:
+    // States are in the log if each event saves a state, and if the LP has no saved state outside
+    // of the log. Then the LP needs nothing when its events are committed.
+    bool keeps_states_in_log(const LpRecord& lp, const StateKeepingRules& rules) const noexcept {
+        return lp.saved_states != nullptr && lp.saved_states->newest == nullptr &&
+               lp.saved_states->interval == 1 &&
+               (rules.state_saving_interval == 1 || lps_saved_ > lps_in_cache);
+    }
+    std::uint16_t write_state(const LpRecord& lp, const StateKeepingRules& rules,
+                              std::byte* state) const noexcept;
+    void add(LpRecord& lp, SavedState* saved, History::Ordinal position,
+             std::uint64_t bytes) noexcept;
+
     // With more LPs that save states, the past that each LP keeps leaves the cache.
     static constexpr std::uint64_t lps_in_cache = 8192;
 

@@ -20,10 +20,10 @@ constexpr std::size_t rounded(std::size_t bytes) noexcept { return (bytes + 7) &
 
 }  // namespace
 
-UndoLog::UndoLog(std::size_t undo_bytes, std::size_t payload_bytes_max)
+UndoLog::UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max)
     : mask_(capacity_min - 1),
       undo_bytes_(undo_bytes),
-      fixed_bytes_(sizeof(LogEntry) + undo_bytes + rounded(payload_bytes_max)) {
+      fixed_bytes_(sizeof(LogEntry) + undo_bytes + state_bytes_max + rounded(payload_bytes_max)) {
     // execute_logged() copies the largest payload of a short event, whatever its size.
     slack_ = fixed_bytes_ + sends_expected * sizeof(EventHeader);
     ring_ = std::make_unique_for_overwrite<std::byte[]>(ring_bytes());
@@ -73,8 +73,8 @@ void UndoLog::validate() const {
         if ((entry.flags & LogEntry::gone) == 0) {
             NW_CHECK(earlier == nullptr || !before(entry.event, earlier->event));
             earlier = &entry;
-            NW_CHECK(entry.bytes >=
-                     sizeof(LogEntry) + undo_bytes_ + entry.sends * sizeof(EventHeader));
+            NW_CHECK(entry.bytes >= sizeof(LogEntry) + undo_bytes_ + entry.state_bytes +
+                                        entry.sends * sizeof(EventHeader));
             NW_CHECK(entry.event.target == entry.lp->id);
             NW_CHECK(entry.sends <= entry.sent_count);
             NW_CHECK(newest_of(*entry.lp) >= offset);

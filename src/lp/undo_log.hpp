@@ -31,14 +31,14 @@
 
 namespace nw {
 
-// Followed by the undo data, the payload, if there is no record, and the headers of the events that
-// were sent.
+// Followed by the undo data, the state before the event, if it is in the log, the payload, if there
+// is no record, and the headers of the events that were sent.
 struct LogEntry {
     using Flags = std::uint8_t;
     enum Flag : Flags {
         gone = 1,         // The entry was taken out of the log. Its other fields are not used.
         timed = 2,        // It stands for events_between_timed events in its group's load.
-        saves = 4,        // The LP saves states: the entry may be needed after its commit.
+        saves = 4,        // The LP saves states outside of the log: may be needed after its commit.
         next_saves = 8,   // A state is saved before the LP's next event.
         has_effects = 16  // It has side effects or a record, or the model has on_commit().
     };
@@ -55,7 +55,8 @@ struct LogEntry {
     std::uint32_t sends;        // number of headers at the end of the entry
     History::Ordinal position;  // in the LP's sequence of events, if the LP saves states
     Flags flags;
-    std::uint8_t kind;  // of the LP
+    std::uint8_t kind;          // of the LP
+    std::uint16_t state_bytes;  // of the state before the event; 0: it is not in the log
 
     std::byte* undo() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     EventHeader* first_send() noexcept {
@@ -78,8 +79,9 @@ class UndoLog {
     // second-level cache of 2 MiB. Older ones move to histories.
     static constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
 
-    // `undo_bytes`: of each entry, a multiple of 8. `payload_bytes_max`: of a short event.
-    UndoLog(std::size_t undo_bytes, std::size_t payload_bytes_max);
+    // `undo_bytes`: of each entry, a multiple of 8. `state_bytes_max`: of a state in an entry.
+    // `payload_bytes_max`: of a short event.
+    UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max);
 
     // --- appending ---
 
@@ -93,7 +95,10 @@ class UndoLog {
     }
     // The entry of the last begin().
     LogEntry& begun() const noexcept { return at(tail_); }
-    std::byte* payload_of(LogEntry& entry) const noexcept { return entry.undo() + undo_bytes_; }
+    std::byte* state_of(LogEntry& entry) const noexcept { return entry.undo() + undo_bytes_; }
+    std::byte* payload_of(LogEntry& entry) const noexcept {
+        return state_of(entry) + entry.state_bytes;
+    }
     std::size_t undo_bytes() const noexcept { return undo_bytes_; }
 
     // Whether the event may be the next entry: the log stays in the order of events, and its size

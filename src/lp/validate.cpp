@@ -19,8 +19,9 @@ std::int32_t from_to(History::Ordinal a, History::Ordinal b) noexcept {
     return static_cast<std::int32_t>(b - a);
 }
 
-// `is_logged`: events of the LP that are not final are in the worker's log.
-void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules, bool is_logged) {
+// `logged`: the newest entry of the LP in the worker's log; null: none that is not final.
+void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules,
+                           const LogEntry* logged) {
     const History& history = lp.history;
     if (!rules.saves_states()) {
         NW_CHECK(lp.saved_states == nullptr);
@@ -33,9 +34,10 @@ void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules, b
     if (lp.saved_states == nullptr || lp.saved_states->newest == nullptr) {
         // No state is saved for an event that has failed and cannot be undone.
         NW_CHECK(history.empty() || lp.failed);
-        NW_CHECK(!is_logged);
+        NW_CHECK(logged == nullptr || logged->state_bytes > 0);
         return;
     }
+    NW_CHECK(logged == nullptr || logged->state_bytes == 0);
     const SavedStates& kept = *lp.saved_states;
     NW_CHECK(kept.interval >= 1);
     NW_CHECK(from_to(kept.newest->position, next) >= 0);
@@ -134,11 +136,13 @@ void validate_record(const LpRecord& lp, const LpExpectations& expected) {
     history.validate();
     NW_CHECK(lp.committed - history.head() <= history.size());
     NW_CHECK(lp.has_uncommitted || lp.committed == history.tail());
-    const bool is_logged = expected.log != nullptr && expected.log->has_uncommitted(lp);
-    if (is_logged) {
+    const LogEntry* const logged = expected.log != nullptr && expected.log->has_uncommitted(lp)
+                                       ? &expected.log->newest_entry_of(lp)
+                                       : nullptr;
+    if (logged != nullptr) {
         NW_CHECK(!lp.has_uncommitted);
         NW_CHECK(!lp.failed);
-        NW_CHECK(lp.last_key == expected.log->newest_entry_of(lp).event.key());
+        NW_CHECK(lp.last_key == logged->event.key());
     } else if (history.empty() || lp.newest_in_log != 0) {
         NW_CHECK(!lp.failed);
         NW_CHECK(lp.last_key.time == -1 ||
@@ -150,7 +154,7 @@ void validate_record(const LpRecord& lp, const LpExpectations& expected) {
         NW_CHECK(lp.last_key == newest.event->key());
         NW_CHECK(lp.failed == newest.event->failed);
     }
-    validate_saved_states(lp, expected.keeping[lp.kind], is_logged);
+    validate_saved_states(lp, expected.keeping[lp.kind], logged);
 }
 
 void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpectations& expected) {

@@ -69,6 +69,9 @@ class LpHeap {
     // caller. Throws std::bad_alloc.
     // Cost: a copy or a comparison of the chunks in use, and 8 bytes per block.
     Snapshot* take(PlatformHeap& memory, Snapshot* previous = nullptr, std::size_t head_bytes = 0);
+    // Writes the snapshot that take() would make into the buffer, if it has at most `limit` bytes
+    // and no large chunks. Returns its bytes, a multiple of 8; 0: nothing was written.
+    std::size_t write_if_small(std::byte* buffer, std::size_t limit) const noexcept;
     // Prefetches what take() reads first: the heap's only block, or its tables.
     void prefetch_blocks() const noexcept { prefetch(reinterpret_cast<const void*>(blocks_)); }
     // Ensures: contents and allocation state are as they were at take(); equals(snapshot).
@@ -145,7 +148,8 @@ class LpHeap {
     bool add_block(Bin& bin, std::size_t c);
     Block head_of(std::size_t c, std::uint32_t index) noexcept;
     std::size_t class_of(const Tables& all, std::size_t b) const noexcept;
-    Snapshot* take_only(PlatformHeap& memory, std::size_t head_bytes);
+    void write_small(Snapshot& snapshot, std::size_t bytes, std::span<const Bin> all,
+                     std::uint32_t units) const noexcept;
     void restore_bin(Bin& bin, std::uint32_t used, const std::byte*& image) noexcept;
     PlatformHeap& platform() const noexcept;
 

@@ -51,13 +51,6 @@ inline std::byte* write_block(std::byte* image, const Block& block) noexcept {
     return image;
 }
 
-// Allocates a snapshot of `bytes` behind a header of the caller.
-inline Snapshot* new_snapshot(PlatformHeap& memory, std::size_t head_bytes, std::size_t bytes) {
-    auto* const buffer = static_cast<std::byte*>(memory.allocate(head_bytes + bytes));
-    meter_memory<MeterKind::snapshots>(buffer, head_bytes + bytes);
-    return reinterpret_cast<Snapshot*>(buffer + head_bytes);
-}
-
 inline std::uint64_t read_mask(const std::byte*& image) noexcept {
     std::uint64_t mask = 0;
     std::memcpy(&mask, image, sizeof mask);
@@ -79,42 +72,60 @@ std::size_t LpHeap::snapshot_bytes(std::span<const Bin> all, std::uint32_t units
            std::size_t{units} * 16 + (large() != nullptr ? large()->image_bytes() : 0);
 }
 
-Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous, std::size_t head_bytes) {
-    if (tables() == nullptr && only() != nullptr) return take_only(memory, head_bytes);
-    if (has_broken_heads()) [[unlikely]]
-        mend_heads();
-    Bin lone;
-    const std::span<Bin> all = bins(lone);
-    const std::uint32_t units = used_units();
-    const std::size_t bytes = snapshot_bytes(all, units);
-    Snapshot* const snapshot = new_snapshot(memory, head_bytes, bytes);
-    *snapshot = {bytes, 0, units, large() != nullptr ? large()->live_count() : 0,
-                 static_cast<std::uint32_t>(all.size())};
-    auto* const table = reinterpret_cast<std::uint32_t*>(snapshot + 1);
+// Writes a snapshot of `bytes`, except for its large chunks.
+void LpHeap::write_small(Snapshot& snapshot, std::size_t bytes, std::span<const Bin> all,
+                         std::uint32_t units) const noexcept {
+    snapshot = {bytes, 0, units, 0, static_cast<std::uint32_t>(all.size())};
+    auto* const table = reinterpret_cast<std::uint32_t*>(&snapshot + 1);
     auto* image = reinterpret_cast<std::byte*>(table) + bin_table_bytes(all.size());
     for (std::size_t b = 0; b < all.size(); ++b) {
         const Bin& bin = all[b];
         table[b] = bin.used;
         for (std::uint32_t j = 0; j < bin.used; ++j) image = write_block(image, *bin.block(j));
     }
-    snapshot->large_offset =
-        static_cast<std::size_t>(image - reinterpret_cast<std::byte*>(snapshot));
-    if (snapshot->large_count != 0) large()->write_images(*snapshot, previous, memory);
+    snapshot.large_offset =
+        static_cast<std::size_t>(image - reinterpret_cast<std::byte*>(&snapshot));
+}
+
+Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous, std::size_t head_bytes) {
+    if (has_broken_heads()) [[unlikely]]
+        mend_heads();
+    Bin lone;
+    const std::span<Bin> all = bins(lone);
+    const std::uint32_t units = used_units();
+    const std::size_t bytes = snapshot_bytes(all, units);
+    auto* const buffer = static_cast<std::byte*>(memory.allocate(head_bytes + bytes));
+    meter_memory<MeterKind::snapshots>(buffer, head_bytes + bytes);
+    auto* const snapshot = reinterpret_cast<Snapshot*>(buffer + head_bytes);
+    write_small(*snapshot, bytes, all, units);
+    if (large() != nullptr && large()->live_count() != 0) {
+        snapshot->large_count = large()->live_count();
+        large()->write_images(*snapshot, previous, memory);
+    }
     return snapshot;
 }
 
-// As take(), for a heap with one block and without tables, as most LPs with a small state have it.
-Snapshot* LpHeap::take_only(PlatformHeap& memory, std::size_t head_bytes) {
+std::size_t LpHeap::write_if_small(std::byte* buffer, std::size_t limit) const noexcept {
+    auto& snapshot = *reinterpret_cast<Snapshot*>(buffer);
     const std::uint32_t units = used_units();
-    constexpr std::size_t fixed_bytes =
-        sizeof(Snapshot) + bin_table_bytes(1) + sizeof(std::uint64_t);
-    const std::size_t bytes = fixed_bytes + std::size_t{units} * 16;
-    Snapshot* const snapshot = new_snapshot(memory, head_bytes, bytes);
-    *snapshot = {bytes, bytes, units, 0, 1};
-    auto* const table = reinterpret_cast<std::uint32_t*>(snapshot + 1);
-    *table = 1;
-    write_block(reinterpret_cast<std::byte*>(table) + bin_table_bytes(1), *only());
-    return snapshot;
+    if (tables() == nullptr && only() != nullptr) [[likely]] {
+        constexpr std::size_t fixed_bytes =
+            sizeof(Snapshot) + bin_table_bytes(1) + sizeof(std::uint64_t);
+        const std::size_t bytes = fixed_bytes + std::size_t{units} * 16;
+        if (bytes > limit) return 0;
+        snapshot = {bytes, bytes, units, 0, 1};
+        auto* const table = reinterpret_cast<std::uint32_t*>(&snapshot + 1);
+        *table = 1;
+        write_block(reinterpret_cast<std::byte*>(table) + bin_table_bytes(1), *only());
+        return bytes;
+    }
+    if ((large() != nullptr && large()->live_count() != 0) || has_broken_heads()) return 0;
+    Bin lone;
+    const std::span<const Bin> all = bins(lone);
+    const std::size_t bytes = snapshot_bytes(all, units);
+    if (bytes > limit) return 0;
+    write_small(snapshot, bytes, all, units);
+    return bytes;
 }
 
 void LpHeap::drop(Snapshot* snapshot, PlatformHeap& memory, std::size_t head_bytes) noexcept {

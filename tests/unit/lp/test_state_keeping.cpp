@@ -28,6 +28,10 @@ namespace {
 struct SmallState {
     std::uint64_t sum = 0;
 };
+struct MiddleState {
+    std::uint64_t sum = 0;
+    std::uint64_t filling[20] = {};
+};
 struct LargeState {
     std::uint64_t sum = 0;
     std::uint64_t filling[40] = {};
@@ -116,12 +120,12 @@ class KeptLp {
         while (lp.history.head() != needed) lp.history.drop_first();
     }
 
-  private:
     void run(std::uint64_t n) {
         const HeapScope scope(lp.heap);
         model().add(n);
     }
 
+  private:
     StateKeepingRules rules_;
     MemorySource source_{linux_os(), MemoryMode::numa, 4};
     GroupMemory group_{source_, GroupId{1}};
@@ -339,6 +343,65 @@ TEST_CASE("StateKeeper: if there are many LPs small states are saved at each eve
     CHECK(interval_with(KeptLp<Plain<SmallState>>(Rollback::snapshot, 0), 8193) == 1);
     CHECK(interval_with(KeptLp<Wide>(Rollback::snapshot, 0), 8193) == 32);
     CHECK(interval_with(KeptLp<Plain<SmallState>>(Rollback::snapshot, 4), 8193) == 4);
+}
+
+// Executes events whose states are in a log, until one of them saves its state outside of the log.
+// Then moves the states into the history, as a rollback does, and rolls back to each of them.
+template <class Process>
+void check_states_in_log(Rollback method) {
+    KeptLp<Process> kept(method, 1);
+    StateKeeper& keeper = kept.keeper;
+    kept.execute(1);
+    kept.commit_to(kept.lp.history.tail());
+    while (!kept.lp.history.empty()) kept.lp.history.drop_first();
+    keeper.drop_past(kept.lp, kept.heap());
+    const std::uint64_t taken = keeper.saved_states();
+
+    struct State {
+        alignas(8) std::byte bytes[StateKeeper::state_in_log_max];
+        std::uint16_t count;
+        std::uint64_t sum;
+    };
+    std::vector<State> states(6);
+    const History::Ordinal first = StateKeeper::next_position(kept.lp);
+    for (std::uint32_t i = 0; i < states.size(); ++i) {
+        const bool is_last = i + 1 == states.size();
+        states[i].sum = kept.model().sum();
+        if (is_last)
+            keeper.save(kept.lp, keeper.rules_of(kept.lp), first + i, nullptr, kept.heap());
+        else
+            states[i].count = keeper.save_in_log(kept.lp, keeper.rules_of(kept.lp), first + i,
+                                                 nullptr, states[i].bytes, kept.heap());
+        REQUIRE((is_last || states[i].count > 0));
+        kept.run(i + 1);
+        kept.lp.history.append(kept.stride(), kept.heap()) = {};
+    }
+    CHECK(keeper.saved_states() == taken + states.size());
+    for (std::uint32_t i = 0; i + 1 < states.size(); ++i)
+        keeper.take_from_log(kept.lp, first + i, states[i].bytes, states[i].count, kept.heap());
+    CHECK(kept.lp.saved_states->needed_from == first);
+    for (std::uint32_t i = static_cast<std::uint32_t>(states.size()); i-- > 0;) {
+        CHECK(kept.roll_back(first + i) == 0);
+        CHECK(kept.model().sum() == states[i].sum);
+    }
+}
+
+TEST_CASE("StateKeeper: a state in the log becomes a saved state") {
+    check_states_in_log<Plain<SmallState>>(Rollback::snapshot);
+    check_states_in_log<Plain<MiddleState>>(Rollback::copy);
+    check_states_in_log<Rich>(Rollback::snapshot);
+}
+
+TEST_CASE("StateKeeper: a state that is too large for the log is saved outside of it") {
+    KeptLp<Wide> kept(Rollback::snapshot, 1);
+    kept.execute(1);
+    kept.commit_to(kept.lp.history.tail());
+    while (!kept.lp.history.empty()) kept.lp.history.drop_first();
+    kept.keeper.drop_past(kept.lp, kept.heap());
+    alignas(8) std::byte state[StateKeeper::state_in_log_max];
+    CHECK(kept.keeper.save_in_log(kept.lp, kept.keeper.rules_of(kept.lp), kept.lp.save_due, nullptr,
+                                  state, kept.heap()) == 0);
+    CHECK(kept.lp.saved_states->newest != nullptr);
 }
 
 TEST_CASE("StateKeeper: a handover of an LP also transfers its saved bytes") {

@@ -18,7 +18,7 @@
 namespace nw::test {
 namespace {
 
-constexpr std::size_t undo_bytes = 24, payload_bytes_max = 56;
+constexpr std::size_t undo_bytes = 24, state_bytes_max = 32, payload_bytes_max = 56;
 constexpr std::uint32_t lps = 5;
 
 class LogOfLps {
@@ -39,6 +39,8 @@ class LogOfLps {
         entry.sent_count = entry.sends = sends;
         entry.position = static_cast<History::Ordinal>(time);
         std::memset(entry.undo(), mark(time), undo_bytes);
+        entry.state_bytes = state_bytes(time);
+        std::memset(log.state_of(entry), mark(time), entry.state_bytes);
         std::byte* end = log.payload_of(entry);
         std::memset(end, mark(time), payload);
         end += (payload + 7) / 8 * 8;
@@ -54,6 +56,10 @@ class LogOfLps {
         REQUIRE(entry.event.time == time);
         REQUIRE(entry.lp == &lp[target]);
         REQUIRE(entry.undo()[undo_bytes - 1] == static_cast<std::byte>(mark(time)));
+        REQUIRE(entry.state_bytes == state_bytes(time));
+        if (entry.state_bytes > 0)
+            REQUIRE(log.state_of(entry)[entry.state_bytes - 1u] ==
+                    static_cast<std::byte>(mark(time)));
         const std::size_t payload = entry.event.payload_bytes;
         if (payload > 0)
             REQUIRE(log.payload_of(entry)[payload - 1] == static_cast<std::byte>(mark(time)));
@@ -65,6 +71,9 @@ class LogOfLps {
     static std::uint8_t mark(VirtualTime time) {
         return static_cast<std::uint8_t>(static_cast<std::uint64_t>(time) * 7);
     }
+    static std::uint16_t state_bytes(VirtualTime time) {
+        return static_cast<std::uint16_t>(mark(time) % 5 * 8);
+    }
 
   private:
     MemorySource source_{linux_os(), MemoryMode::numa, 1};
@@ -72,7 +81,7 @@ class LogOfLps {
 
   public:
     std::deque<LpRecord> lp;
-    UndoLog log{undo_bytes, payload_bytes_max};
+    UndoLog log{undo_bytes, state_bytes_max, payload_bytes_max};
 };
 
 std::uint32_t commit(UndoLog& log, VirtualTime before, std::vector<VirtualTime>* times = nullptr) {

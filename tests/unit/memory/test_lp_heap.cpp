@@ -60,6 +60,12 @@ TEST_CASE(
             REQUIRE(now.snapshot->bytes == expected_bytes);
             std::memset(reinterpret_cast<std::byte*>(now.snapshot) - head_bytes, 0xff, head_bytes);
             REQUIRE(heap.equals(*now.snapshot));
+            std::vector<std::byte> copy(expected_bytes);
+            if (now.snapshot->large_count == 0 && expected_bytes > 0) {
+                REQUIRE(heap.write_if_small(copy.data(), expected_bytes) == expected_bytes);
+                REQUIRE(heap.equals(*reinterpret_cast<const Snapshot*>(copy.data())));
+            }
+            REQUIRE(heap.write_if_small(copy.data(), expected_bytes - 8) == 0);
 
             // Executes operations, restores the snapshot, and executes the operations again.
             const std::uint64_t branch = dice.below(SIZE_MAX);

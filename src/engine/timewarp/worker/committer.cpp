@@ -293,7 +293,7 @@ EventRecord& Committer::record_of(LogEntry& entry) {
 // Puts an entry of the log into the LP's history, whose entries are final.
 void Committer::add_to_history(Group& group, LogEntry& entry, bool is_final) {
     LpRecord& lp = *entry.lp;
-    if ((entry.flags & LogEntry::saves) != 0) continue_history_at(group, lp, entry.position);
+    if (core_.keeper.saves_states(lp)) continue_history_at(group, lp, entry.position);
     EventRecord* event = entry.record;
     if (event == nullptr) {
         event = &new_event(group, entry.event, core_.log.payload_of(entry));
@@ -307,6 +307,9 @@ void Committer::add_to_history(Group& group, LogEntry& entry, bool is_final) {
         ++lp.committed;
         return;
     }
+    if (entry.state_bytes > 0)
+        core_.keeper.take_from_log(lp, entry.position, core_.log.state_of(entry), entry.state_bytes,
+                                   group.heap);
     for (std::uint32_t i = 0; i < entry.sends; ++i)
         add_anti_message(kept, entry.first_send()[i], group.heap);
 }
@@ -322,8 +325,8 @@ void Committer::continue_history_at(Group& group, LpRecord& lp, History::Ordinal
 }
 
 void Committer::move_into_history(Group& group, LpRecord& lp) {
-    const bool saves = core_.keeper.saves_states(lp);
     core_.log.take(lp, [&](LogEntry& entry, bool is_final) {
+        const bool saves = (entry.flags & LogEntry::saves) != 0;
         if (is_final && !(saves && StateKeeper::is_needed(lp, entry.position))) {
             core_.free_logged(group, entry);
             return;
@@ -335,7 +338,8 @@ void Committer::move_into_history(Group& group, LpRecord& lp) {
         // A commit under way visits the LP, which may have events before its bound.
         (is_done_ ? uncommitted_ : committing_).push_back(&lp);
     });
-    if (saves) continue_history_at(group, lp, core_.keeper.next_position(lp));
+    if (core_.keeper.saves_states(lp))
+        continue_history_at(group, lp, core_.keeper.next_position(lp));
 }
 
 void Committer::take_into_histories(const EventKey& from) {

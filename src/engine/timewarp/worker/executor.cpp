@@ -442,6 +442,12 @@ void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, st
     entry.digest = lp.digest;
     entry.kind = lp.kind;
     entry.flags = core_.plan.kinds.has_commit() ? LogEntry::has_effects : 0;
+    entry.position = rules.saves_states() ? core_.keeper.next_position(lp) : 0;
+    logged_entry_ = {&event, nullptr, nullptr, 0, 0};
+    core_.running = {&group, &lp, &event, &logged_entry_};
+    entry.state_bytes = core_.keeper.save_in_log(lp, rules, entry.position, entry.undo(),
+                                                 core_.log.state_of(entry), group.heap);
+    if (rules.saves_states() && entry.state_bytes == 0) entry.flags |= LogEntry::saves;
     std::byte* end = core_.log.payload_of(entry);
     if (core_.short_events.is_record(event)) {
         entry.record = nullptr;
@@ -450,14 +456,6 @@ void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, st
         entry.record = &event;
         entry.flags |= LogEntry::has_effects;
     }
-    entry.position = 0;
-    if (rules.saves_states()) {
-        entry.position = core_.keeper.next_position(lp);
-        entry.flags |= LogEntry::saves;
-    }
-    logged_entry_ = {&event, nullptr, nullptr, 0, 0};
-    core_.running = {&group, &lp, &event, &logged_entry_};
-    core_.keeper.save(lp, rules, entry.position, entry.undo(), group.heap);
     event.status = EventStatus::processed;
     event.lets_end = false;
     lp.set_last_key(event);
@@ -500,7 +498,7 @@ void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, st
     entry.sends = static_cast<std::uint32_t>(send - first_send);
     entry.side_effects = nullptr;
     lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
-    if (rules.saves_states() && lp.save_due == entry.position + 1)
+    if ((entry.flags & LogEntry::saves) != 0 && lp.save_due == entry.position + 1)
         entry.flags |= LogEntry::next_saves;
     LogEntry* whole = &entry;
     end = reinterpret_cast<std::byte*>(send);
@@ -586,6 +584,9 @@ void Executor::keep_logged() {
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
     kept = *entry;
     std::memcpy(kept.undo(), begun.undo(), core_.log.undo_bytes());
+    if (begun.state_bytes > 0)
+        core_.keeper.take_from_log(*lp, begun.position, core_.log.state_of(begun),
+                                   begun.state_bytes, group->heap);
     entry = &kept;
     event = kept.event = &on_record(*group, *event);
     committer_.note_uncommitted(*lp);

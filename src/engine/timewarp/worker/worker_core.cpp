@@ -25,6 +25,7 @@ WorkerCore::WorkerCore(Rank& shared, WorkerId id)
       short_events(plan.until, plan.rules.lookahead, plan.rules.payload_bytes_max),
       keeper(plan.state_keeping),
       log(stride - sizeof(HistoryEntry),
+          keeper.some_save_states() ? StateKeeper::state_in_log_max : 0,
           std::min(plan.rules.payload_bytes_max, detail::ShortBody::payload_bytes_max)),
       trace(shared.trace_spans_max()) {
     figures.events.resize(plan.kinds.slots().size());
