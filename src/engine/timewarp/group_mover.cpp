@@ -153,8 +153,8 @@ void GroupMover::compare_addresses() {
                                    [&](const std::string& theirs) { return theirs == said[0]; });
 }
 
-// Pointers that constructors stored are set again by the constructors on the new rank. All others
-// must mean the same there.
+// Constructors on the new rank set the pointers that constructors have stored. All other pointers
+// must be valid on the new rank, with the same meaning.
 bool GroupMover::may_leave(const StrayPointers& strays) const noexcept {
     const bool points_to_module = std::any_of(strays.to_module.begin(), strays.to_module.end(),
                                               [](std::uint64_t pointers) { return pointers > 0; });

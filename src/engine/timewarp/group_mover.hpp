@@ -28,8 +28,8 @@ struct StrayPointers;
 class GroupMover {
   public:
     // `workers`: of this rank. `barrier`: of all these workers. `release_groups`: called before
-    // groups move; from then on no other thread may access groups, and LPs' constructors may run.
-    // `watch_groups`: ends this.
+    // groups move. From then on no other thread may access groups, and LPs' constructors may run,
+    // until `watch_groups` is called.
     GroupMover(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier,
                std::function<void()> release_groups, std::function<void()> watch_groups);
 
@@ -68,11 +68,11 @@ class GroupMover {
     std::optional<AddressMap> map_;
     std::vector<RankMove> planned_;
     std::size_t groups_moved_ = 0;
-    // The current batch; it is limited because its groups may be in memory twice. Written by worker
-    // 0, between two barriers.
+    // The current batch of moves. A batch has a limited size, because its groups may be in memory
+    // twice. Written by worker 0, between two barriers.
     std::vector<RankMove> moves_;
     std::vector<std::optional<std::string>>
-        parcels_;  // by move; of groups that leave or arrive here
+        parcels_;  // by move; packed groups that leave or arrive here
 };
 
 }  // namespace nw

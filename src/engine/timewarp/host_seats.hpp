@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data that ranks on the same cores of a host share during a run if one of these ranks decides for
 // all (PlacementChoice::moves_workers): the table of seats, and the page figures of each rank. The
-// data are in memory that the processes share, so that no rank waits for another rank; MPI is busy
-// with events.
+// data are in memory that the processes share, so that no rank waits for another rank. MPI is not
+// used, because it is busy with events.
 //
 // Ranks on other hosts, and ranks that a launcher has bound to other cores, have a separate table.
 #pragma once

@@ -23,14 +23,14 @@ namespace {
 // accurate to 1 or 2 percent.
 constexpr std::size_t pages_a_sample = 2048;
 
-// How soon a request is answered.
+// The interval between two checks for requests of the user.
 constexpr std::chrono::milliseconds wake_up_interval{100};
 // The sampling interval without a daemon; with a daemon, it is the daemon's period.
 constexpr double sample_seconds = 1;
 constexpr double sample_seconds_least = 0.01;
 
-// How often a rank publishes its figures for the deciding rank. Short, so that these soon reflect a
-// change of seats.
+// The interval at which a rank publishes its figures for the deciding rank. It is short, so that
+// the figures soon reflect a change of seats.
 constexpr double tell_seconds = 0.25;
 
 constexpr double cache_line_bytes = 64;
@@ -43,9 +43,10 @@ double process_cpu_seconds() noexcept {
 
 bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(where.places) > 1; }
 
-// LocalPolicy if segments come from libc, because nothing places those. Also for a policy that
-// moves workers if ranks on the same cores have no common seats, because each rank would choose the
-// best nodes.
+// Returns the policy that the user has chosen, except in two cases. If segments come from libc, no
+// policy can place them, so the result is LocalPolicy. It is also LocalPolicy if the chosen policy
+// moves workers, and ranks on the same cores have no common seats: each rank would choose the best
+// nodes.
 std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
                                             const WorkerPlaces& where, const HostSeats& host) {
     const bool moves_workers = config.place->moves_workers;
@@ -151,7 +152,7 @@ void PlacementWatch::last_look() {
 void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notices) {
     const std::vector<std::string> of_daemon = daemon_.notices();
     // A process that may not move pages may not query their nodes either. In this case the daemon
-    // was not started, and its own notice reports this.
+    // was not started, and the daemon's own notice reports the reason.
     const bool said = daemon_.threads() == 0 && !of_daemon.empty();
     if (last_ && !(last_->status != 0 && said)) report.set_placement(*last_, notices);
     report.pages_shared = pages_shared_;
@@ -192,7 +193,7 @@ void PlacementWatch::run() {
             if (history_.is_due(seconds())) sample();
             end_period();
         } catch (const std::bad_alloc&) {
-            // Without this sample: the memory is needed elsewhere now.
+            // The rest of this step is left out, because the memory is needed elsewhere now.
         }
         lock.lock();
         changed_.wait_for(lock, nap, [this]() NW_REQUIRES(mutex_) { return over_; });
@@ -210,8 +211,9 @@ void PlacementWatch::answer_requests() {
 }
 
 void PlacementWatch::sample() {
-    // The passes are read before the probe and the moves after it: at the time of the probe at
-    // least that many passes were over, and at most that many groups had moved.
+    // The number of passes is read before the probe, and the number of moved groups after it. So
+    // when the probe was taken, at least this number of passes was over, and at most this number of
+    // groups had moved.
     const MigrationFigures figures = daemon_.figures();
     const Placement placement = look(pages_a_sample);
     if (placement.status == 0) history_.add(sample_of(placement, figures));

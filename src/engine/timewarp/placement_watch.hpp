@@ -55,8 +55,8 @@ class PlacementWatch {
     bool wants_misses() const noexcept { return thread_.joinable() && policy_->wants_misses(); }
     // Requires: the groups outlive finish(), and so do the seats.
     void begin(const std::vector<PlacedGroup*>& groups, WorkerSeats& seats);
-    // Groups are added and removed: no group is accessed between release_groups() and
-    // watch_groups(). Thread: one worker, while no worker executes.
+    // For a pause in which groups are added and removed: no group is accessed between
+    // release_groups() and watch_groups(). Thread: one worker, while no worker executes.
     void release_groups();
     void watch_groups(const std::vector<PlacedGroup*>& groups);
     // Ends all threads, and adds the last sample to the history.
@@ -101,10 +101,10 @@ class PlacementWatch {
     WorkerSeats* seats_ = nullptr;  // as start_
     std::uint32_t requests_answered_ = 0;
     std::vector<int> cpus_;  // CPUs that this process may use
-    // Places of all workers of the ranks on the same cores: the first ones, or those that the
-    // policy chose.
+    // The places of all workers of the ranks on the same cores: the places at the start, or the
+    // places that the policy chose later.
     std::vector<Place> places_;
-    const std::size_t first_place_;  // of the seats that this rank gives orders to
+    const std::size_t first_place_;  // in places_, of the seats to which this rank gives orders
     double told_at_ = -1;            // seconds; below 0: never
     double period_begun_ = 0;        // seconds; the figures below are from that time
     double cpu_seconds_then_ = 0;

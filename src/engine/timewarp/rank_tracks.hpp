@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracks of --trace that one rank has, over all pieces of a run. They are saved in checkpoints.
-// A restarted run continues a track if it has a thread with the track's name, and keeps the other
-// tracks unchanged.
+// A restarted run continues a track if it has a track of the same rank and name, and keeps the
+// other tracks unchanged.
 //
 // While a piece runs, its tracks are in the time of the steady clock, which differs between hosts.
 // In a checkpoint and in a result they are in the time of the whole run, converted by the system
 // clock, which all hosts have.
 //
-// Thread: one at a time; no other thread writes to the tracks meanwhile.
+// Thread: one at a time; no other thread writes to the tracks during a call.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class RankTracks {
     // If the run is a restart, reads the spans of earlier pieces. Called before anything is traced.
     // Throws SetupError.
     void resume();
-    // The event loop begins.
+    // Called when the event loop begins.
     void begin() noexcept { begin_ = TraceTrack::Clock::now(); }
 
     // Writes the tracks to a new file, which has this number. Collective over the ranks. Throws

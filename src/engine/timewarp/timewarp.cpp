@@ -38,7 +38,8 @@ class NetThread {
                                                  [this](std::stop_token stop) { run(stop); });
     }
 
-    // Requires: the thread has not begun, has ended, or the network is held.
+    // Requires: begin() was not called yet, the thread has ended, or another thread holds the
+    // network.
     TraceTrack& trace() noexcept { return trace_; }
 
     // Requires: all groups exist. Other ranks may be ahead and send to these groups already.
@@ -127,8 +128,9 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
               [this] { watch_groups(); }) {}
 
   private:
-    // Each worker builds its own groups, so that their pages are allocated on its node. The
-    // baseline ignores nodes: one thread builds all groups (docs/decisions/0016).
+    // Each worker builds its own groups, so that their pages are allocated on its node. With
+    // --memory libc, the baseline of measurements, nodes are ignored: worker 0 builds all groups
+    // (docs/decisions/0016).
     void build_groups(std::uint32_t w) override {
         if (const SavedRun* saved = run_.plan.config.restart_from.get()) {
             workers_[w]->lps().read_groups(*saved);

@@ -37,9 +37,10 @@ WindowControl window_of(const RunPlan& plan) {
     return window;
 }
 
-// About 16 MiB. A worker that finds more unsent batches neither executes events nor reads mail,
-// because rollbacks by anti-messages send messages, too. The net role continues. On the receiving
-// rank, the net role receives the batches without the workers.
+// About 16 MiB of batches. While more batches are unsent, workers neither execute events nor read
+// mail, because rollbacks by anti-messages send messages, too. The holder of the net role continues
+// to send. On the receiving rank, the holder of the net role receives batches without help from the
+// workers.
 constexpr std::size_t unsent_batches_max = 4096;
 
 // With more workers, the rings of a rank would take more than 4 MiB, and each turn would read more
@@ -138,7 +139,8 @@ Rank::NetStep Rank::step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
         });
         trace.mark(TraceKind::receive, received);
     }
-    // Only while memory is ample, because handing groups over takes memory temporarily.
+    // Plans are made only while memory is ample, because handing groups over takes memory
+    // temporarily.
     if (gvt_.has_gathered() && memory_budget_.level(now) == MemoryBudget::Level::ample) {
         rebinding_.make_plan(gvt_.opened(), now, groups_,
                              [this](std::uint32_t g) { return owner(g).worker; });
@@ -146,15 +148,15 @@ Rank::NetStep Rank::step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     }
     const bool is_over = gvt_.step(now);
     if (trace_.on() && is_over) {
-        // A turn reads the clock before it gets here. So it may have opened a round with a time at
-        // which the last round was not over.
+        // A turn reads the clock before this call. So the time at which it opens a round may be
+        // before the end of the previous round.
         const auto over = TraceTrack::Clock::now();
         trace_.add(TraceKind::round, std::max(gvt_.opened_at(), round_over_), over, 1);
         round_over_ = over;
     }
-    // If a round takes long, a handler or a rank does not return, and the warning names it. It may
-    // still return, or the handler may be in an endless loop in a state that no correct execution
-    // has. Only the user can decide.
+    // If a round takes long, the warning names the workers or ranks for which it waits. The handler
+    // of such a worker may still return, or it may be in an endless loop in a state that no correct
+    // execution has. Only the user can decide whether to end the run.
     std::string overdue;
     if (plan_.config.watchdog_seconds > 0)
         overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));

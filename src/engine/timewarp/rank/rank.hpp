@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a Time Warp run: the data that its workers share, and no data of a single worker. The
-// main thread creates it. Workers own disjoint groups, and meet only in these places, and in those
-// of ThreadedRank:
+// main thread creates it. Workers own disjoint groups. They exchange data only through the
+// following objects, and through those that ThreadedRank lists. An arrow points from the writing
+// thread to the reading thread:
 //
 //     mail of a group, ready list of a worker   any worker → owner
 //     mail rings                                one worker → another
@@ -75,11 +76,12 @@ class Rank final : public ThreadedRank {
     // Thread: the worker that will own the group, so that first touch puts the group's pages on its
     // node.
     Group& make_group(std::uint32_t g);
-    // Take a group over from another engine, and leave it to another engine.
+    // For a change of the engine: put_group() stores a group that the previous engine has made, and
+    // take_group() returns a group for the next engine.
     Group& put_group(std::unique_ptr<Group> group);
     std::unique_ptr<Group> take_group(std::uint32_t g) noexcept;
-    // For moves between ranks, while all workers are paused. drop_group() frees the group's memory.
-    // Every rank sets the new owner of each group that moves.
+    // For moves of groups between ranks. Requires: all workers are paused. drop_group() frees the
+    // group's memory. Every rank sets the new owner of each group that moves.
     void drop_group(std::uint32_t g);
     void set_owner(std::uint32_t g, Partition::Owner owner) noexcept {
         owners_[g].store(owner, std::memory_order_relaxed);
@@ -93,14 +95,16 @@ class Rank final : public ThreadedRank {
     }
 
     // Thread: any worker, between events. Takes the net role if it is free, sends and receives
-    // batches, and advances the GVT round. `trace` is the calling thread's, begun at `now`. Returns
-    // whether something is under way that only another step will find.
+    // batches, and advances the GVT round. `trace` belongs to the calling thread, and began at
+    // `now`. Returns whether the caller should soon repeat the call, because another thread holds
+    // the net role, the open round waits for batches of other ranks, or batches wait to be sent.
     bool net_step(GvtRounds::Clock::time_point now, TraceTurn& trace);
     void net_step();  // without a track
 
     // Any worker may post batches to it; the net role sends and receives them.
     Exchange& exchange() noexcept { return exchange_; }
-    // Whether more batches wait to be sent to other ranks than the rank should hold. Thread: any.
+    // Whether the number of batches that wait to be sent to other ranks is above its limit. Thread:
+    // any.
     bool is_congested() const noexcept;
 
     // Puts wire events into the bottom halves of their groups. Requires: this rank owns the groups.
@@ -119,7 +123,7 @@ class Rank final : public ThreadedRank {
     // Null: there are no rings.
     MailRing* ring(std::uint32_t from, std::uint32_t to) noexcept;
     // Puts a bottom half on the ready list of the worker that gets the mail of its group now.
-    // Requires: it is on no ready list, although its flag marks it as listed.
+    // Requires: the bottom half is on no ready list, although its flag marks it as listed.
     void pass_on(BottomHalf& mail);
 
     // Thread: worker w, if it has cut the open round and has nothing else to do. `seen`: the number
@@ -134,21 +138,21 @@ class Rank final : public ThreadedRank {
         return owner;
     }
 
-    // Rebinding: the plan of the round whose result was learned last, if that round has one.
+    // Contains the plan of the round whose result was published last, if this round has a plan.
     const Rebinding& rebinding() const noexcept { return rebinding_; }
     WorkerSeats& seats() noexcept { return seats_; }
     // Thread: worker 0 of the first rank.
     RankBalance& balance() noexcept { return balance_; }
     // Thread: the groups' owner. It gives up everything that belongs to the groups.
     void hand_over(Handover&& handover, std::uint32_t to);
-    // Thread: worker w. Returns the groups that were handed over to w since the last call; from now
-    // on, w owns them. If w finds a bottom half on its ready list and does not own its group, there
-    // are two cases. The group is in this result, because mail goes to w only after the handover
-    // was posted. Or w itself has handed the group over.
+    // Thread: worker w. Returns the groups that were handed over to w since the last call. From now
+    // on, w owns these groups. If the ready list of w contains a bottom half whose group w does not
+    // own, there are two cases. Either this function returns the group, because mail goes to w only
+    // after the handover was posted. Or w itself has handed the group over to another worker.
     std::vector<Handover> take_over(std::uint32_t w);
 
-    // Contributions of the rank to a GVT round, through worker w: the signal, the earliest failed
-    // event and, through the first worker, memory and load.
+    // Sets the rank's part of worker w's contribution to a GVT round: the stop signal and the
+    // earliest failed event; if w is 0, also the memory in use and the load.
     void contribute(std::uint32_t w, Contribution& sums);
 
     // The maximum number of spans per track; 0 without --trace.
@@ -162,8 +166,8 @@ class Rank final : public ThreadedRank {
   private:
     // The result of step().
     struct NetStep {
-        bool is_expecting = false;  // something is under way that only another step will find
-        bool is_over = false;       // a round is over
+        bool is_expecting = false;  // the call should soon be repeated
+        bool is_over = false;       // this step has completed a round
         std::string overdue;        // a warning, or empty
     };
     NetStep step(GvtRounds::Clock::time_point now, TraceTurn& trace) NW_REQUIRES(net_role_);
@@ -178,7 +182,7 @@ class Rank final : public ThreadedRank {
     GvtRounds gvt_;
 
     std::vector<std::unique_ptr<Group>> groups_;         // by global number; null: on another rank
-    static constexpr std::uint16_t in_transit = 0x8000;  // flag in Owner::worker, with the receiver
+    static constexpr std::uint16_t in_transit = 0x8000;  // flag in Owner::worker
     std::vector<std::atomic<Partition::Owner>> owners_;
     std::vector<ReadyList> ready_lists_;              // by worker
     const std::size_t ring_count_;                    // number of rings to each worker

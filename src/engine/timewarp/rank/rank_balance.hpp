@@ -20,13 +20,15 @@ class RankBalance {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // interval_seconds 0: never. `always`: moves are drawn at random, independent of the loads.
+    // interval_seconds 0: groups never move. `always`: moves are drawn at random, independent of
+    // the loads.
     RankBalance(double interval_seconds, bool always, std::uint32_t ranks);
 
     // Returns whether groups should move now; `sums` are the sums of a GVT round.
     bool is_due(const Contribution& sums, Clock::time_point now) noexcept;
-    // A pause of length `took` is over. The next pause comes later if no groups moved, or if this
-    // pause was long: pauses take at most a tenth of the time, or half of it if moves are drawn.
+    // Called when a pause of length `took` is over. The next pause comes later if no groups moved,
+    // or if this pause was long: pauses take at most a tenth of the time, or half of the time if
+    // moves are drawn at random.
     void note_pause(bool groups_moved, Clock::duration took, Clock::time_point now) noexcept;
 
   private:

@@ -45,8 +45,8 @@ struct GroupMove {
 };
 
 // Returns the moves that reduce the load of the most loaded worker by at least a tenth, or no
-// moves. Groups move to workers of their own node as long as these have room. Requires: every
-// worker < worker_nodes.size().
+// moves. Groups move to a worker of their own node if the load of this worker stays near the mean.
+// Requires: every worker < worker_nodes.size().
 std::vector<GroupMove> plan_moves(std::span<const BoundGroup> groups,
                                   std::span<const NodeId> worker_nodes);
 
@@ -65,8 +65,8 @@ class Rebinding {
         std::vector<GroupMove> moves;
     };
 
-    // interval_seconds 0: never. check_share > 0: moves are drawn at random, not planned.
-    // `over_ranks`: loads are measured even if there is one worker.
+    // interval_seconds 0: loads are never measured. check_share > 0: moves are drawn at random, not
+    // planned. `over_ranks`: loads are measured even if there is one worker.
     // Requires: the seats outlive this.
     Rebinding(double interval_seconds, double check_share, std::uint64_t seed, bool over_ranks,
               const WorkerSeats& seats);
@@ -84,7 +84,7 @@ class Rebinding {
         const std::function<std::uint32_t(std::uint32_t g)>& owner) const;
     // Discards the measurements, because groups have been added or removed.
     void begin_anew(Clock::time_point now, std::span<const std::unique_ptr<Group>> groups);
-    // Whether loads have been measured since then.
+    // Whether loads have been measured since the last begin_anew().
     bool has_looked() const noexcept { return has_looked_; }
 
     // Requires: all workers have cut this round, and none has learned its result. `owner(g)` is the

@@ -56,7 +56,8 @@ class SeatTable {
         return sizeof(Orders) + round_up(seats * sizeof(Seat)) +
                seats * row(seats) * sizeof(std::uint64_t);
     }
-    // Requires: `memory` begins a cache line, holds bytes_for(seats) zeroes, and outlives this.
+    // Requires: `memory` is at the beginning of a cache line, contains bytes_for(seats) zeroes, and
+    // outlives this object.
     SeatTable(void* memory, std::uint32_t seats) noexcept
         : seats_(seats), begin_(static_cast<std::byte*>(memory)) {}
 
