@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::size_t rows_worth_handing_over = 1024;
 
-// Beyond --memory-cap, free memory is released each time the run has grown by this fraction (1/n)
-// of the cap.
+// While the used memory is above --memory-cap, free memory is released each time the used memory
+// has grown by 1/releases_per_cap of the cap.
 constexpr std::uint64_t releases_per_cap = 256;
 
 }  // namespace
@@ -104,7 +104,7 @@ void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
     for (std::uint32_t i = 0; i < group.count; ++i) world_.budget.note_started();
 }
 
-// Continues with a pending event from a saved run or from another engine.
+// Makes a pending event of a saved run or of another engine pending here.
 void InOrderExecutor::go_on_with(const PendingEntry& entry) {
     dropped_beyond_end_ |= entry.time >= world_.plan.until;
     pending_.push(entry);
@@ -145,7 +145,7 @@ void InOrderExecutor::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums
     Context context = make_context(end_time, lp.id, lp.random_counter);
     call_on_end(call_, world_.plan, context, guard_, measures);
     for (OutputRow& row : rows_) {
-        // Sorted after all rows of events, in the order of LPs.
+        // Rows of on_end() are sorted after all rows of events, in the order of LPs.
         row.key = {time_infinity, 0, lp.id, 0};
         world_.output.write(row);
     }
@@ -158,7 +158,7 @@ void InOrderExecutor::destroy_lps(const std::atomic<int>& stop_signal) {
 
 // --- Events --------------------------------------------------------------------------------------
 
-// The executor keeps no data longer than necessary. It can only release free memory.
+// The executor keeps no data longer than necessary. So it can only release free memory.
 void InOrderExecutor::apply_memory_pressure(MemoryBudget::Clock::time_point now) {
     if constexpr (paranoid) check_if_due();
     MemoryBudget& budget = world_.budget;

@@ -107,8 +107,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void hand_over_output(VirtualTime bound);
     void hand_over_all_output(VirtualTime bound);
 
-    // Writes the groups and their progress. Requires: no mail is
-    // under way, all output is handed over, and everything before `gvt` is executed.
+    // Writes the groups and their progress. Requires: no mail is under way, all output is handed
+    // over, and everything before `gvt` is executed.
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map,
                    VirtualTime gvt);
     // Gives the groups and their progress to another engine. Requires: as save(). The executor
@@ -133,8 +133,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::uint64_t validate() const;
 
   private:
-    // Extra work for each handler that only some runs need. One event loop is compiled for each
-    // combination.
+    // Additional work for each event, which only some runs need. One event loop is compiled for
+    // each combination of these members.
     struct Extras {
         bool counts;   // committed events by kind and type
         bool commits;  // on_commit()
@@ -197,7 +197,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     ShortEvents short_;
     const RunBatch run_batch_;
     const bool is_alone_;  // it executes all LPs of the run
-    // Events until one is timed, if events are counted.
+    // The number of events until the next one whose execution is timed. Used only if events are
+    // counted.
     std::uint32_t until_timed_ = events_between_timed;
     RunningCall call_;
     // Chain of the events that the handler has scheduled for this executor's LPs.

@@ -23,8 +23,8 @@
 namespace nw {
 namespace {
 
-// Events between two checks of the stop signal and of the memory in use, with an update of the
-// progress line.
+// The number of events between two checks of the stop signal and of the memory in use. The figures
+// of the progress line are also updated then.
 constexpr std::uint64_t events_per_look = 2048;
 constexpr std::uint64_t events_per_look_checked = 64;
 
@@ -116,8 +116,9 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         return is_over();
     }
 
-    // An interrupted run has executed all events of a virtual time or none. The exception is a
-    // chain of zero delays that does not end within stop_patience.
+    // Executes the remaining events of the present virtual time, so that an interrupted run has
+    // executed all events of a virtual time or none. The exception is a chain of zero delays that
+    // does not end within stop_patience.
     void finish_time() {
         const VirtualTime next = std::nextafter(executor_.last_time(), time_infinity);
         const auto end = Clock::now() + stop_patience;

@@ -4,8 +4,8 @@
 // is not larger than necessary.
 //
 // There is no overlap in two cases. If a window takes hardly longer than a reduction, twice as many
-// reductions cost more than waiting for each of them. If a reduction is short, it is work of the
-// ranks rather than waiting.
+// reductions cost more than waiting for each of them. If a reduction is short, most of its time is
+// work of the ranks, and an overlap cannot hide work.
 //
 // Thread: the first worker of the first rank. All ranks use its result.
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank of a conservative run: the data that its workers share. The main thread creates it. In
-// addition to the places of ThreadedRank, workers meet in these:
+// One rank of a conservative run: the data that its workers share. The main thread creates it. The
+// threads of a rank exchange data only through the following objects, and through those that
+// ThreadedRank lists. An arrow points from the writing thread to the reading thread:
 //
 //     mail of a group, ready list of a worker   any worker, net role → owner
 //     rounds                                    slots: their worker → net role;
@@ -35,8 +36,9 @@ class WindowRank final : public ThreadedRank {
     }
 
     // Thread: any worker, between events. Advances batches and the reduction, unless another thread
-    // does so at the moment. Returns whether something is under way that only another step will
-    // find.
+    // does so at the moment. Returns whether the caller should soon repeat the call, because
+    // another thread holds the net role, the window waits for batches of other ranks, or batches
+    // wait to be sent.
     bool net_step();
     // Thread: the last worker to arrive at the round. It waits for the net role, because no other
     // worker may poll the round any more.

@@ -20,7 +20,8 @@ namespace {
 
 // Events between two checks of the network and of the memory in use.
 constexpr std::uint64_t batch_events = 2048;
-// With several ranks: a reduction takes as long as some hundred events.
+// With several ranks, the number is smaller, because a reduction takes as long as some hundred
+// events.
 constexpr std::uint64_t batch_events_of_ranks = 256;
 
 // A request to stop or to save waits for two cuts. These take at most a fifth of the two seconds
@@ -69,8 +70,8 @@ bool WindowWorker::turn(Clock::time_point now) {
         return true;
     }
     if (execute(now)) return true;
-    // Not in a turn that executed events: `now` was read before them, and the time of the cut is
-    // measured.
+    // A turn that executed events does not cut: `now` was read before these events, and cut() needs
+    // the present time for its measurements.
     if (reached_ >= cut_at_ && !has_cut()) {
         cut(now);
         return true;
@@ -151,7 +152,8 @@ bool WindowWorker::is_out_of_patience(Clock::time_point now) const noexcept {
 
 void WindowWorker::end_or_pause(const WindowSums& sums, Clock::time_point now) {
     ending_ = Ending::none;
-    // Another engine could not continue between the events of one time. The request remains.
+    // Another engine could not continue between two events of one time. The request to leave
+    // remains.
     const bool is_split = sums.earliest <= sums.last_time;
     if (purpose().leave && is_split && !sums.failed() && sums.earliest < rank_.plan().until) {
         attempt([&] { begin_window(sums.earliest, sums.overlap, now); });

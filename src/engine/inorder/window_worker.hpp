@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker of the conservative engine. All workers of all ranks execute the same sequence of
-// windows, which follow from the model's declared lookahead L. Let T be the earliest time at which
-// anything is still to be executed. No other LP can influence an event before T + L any more.
+// windows, which follow from the model's declared lookahead L. Let T be the earliest time of an
+// event that is still to be executed. No other LP can influence an event before T + L any more.
 // (Rounding does not break this, because fl(t + d) is monotone.) Every worker executes its own
 // events up to T + L.
 //
 // There is one reduction per window, and no barrier. At its cut, a worker sends its outgoing mail
 // and contributes a lower bound of the times that it may still execute. When all workers have cut,
-// the reduction yields the next T. The cut may come before the worker has reached T + L: the rest
-// of the window is irrevocable, and is executed while the reduction is under way. T is then
-// slightly earlier than it could be, by at most the part of the window that was left.
+// the reduction yields the next T. A worker may cut before it has reached T + L: the rest of the
+// window is irrevocable, and is executed while the reduction is under way. The next T is then
+// earlier than without this overlap, by at most the part of the window that was left.
 //
 //          T             cut      T + L
 //     ─────┼──────────────┼─────────┼─────────
@@ -53,7 +53,7 @@ class WindowWorker final : public SavedWorker {
     // Calls on_start() of the worker's LPs. Throws ModelError; lps().failed_lp() then returns the
     // LP.
     void start();
-    // Takes one turn. Returns whether there was anything to do.
+    // Takes one turn. Returns whether the worker had anything to do.
     bool turn(Clock::time_point now = Clock::now());
     // Sleeps until the result of the cut window is known. Requires: the last turn had nothing to
     // do, and may_sleep().
@@ -119,7 +119,7 @@ class WindowWorker final : public SavedWorker {
     std::uint32_t seen_ = first_window;  // the window whose result is learned next
     Clock::time_point window_began_{};
     Clock::time_point waiting_since_{};  // for the result of the cut window
-    bool has_warned_ = false;            // about that wait
+    bool has_warned_ = false;            // a warning about this wait was printed
     VirtualTime reached_ = 0;            // everything before this time is executed
     VirtualTime cut_at_ = 0;
     VirtualTime horizon_ = 0;  // everything before this time may be executed
