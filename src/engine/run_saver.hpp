@@ -70,7 +70,7 @@ class RunSaver {
     std::string path_;
     std::string failure_;  // not empty: the save could not be begun, and workers write nothing
     std::vector<SavedTrack> tracks_;  // of this rank
-    // Ends the run after the save; equal on all ranks. 0: none.
+    // The signal that ends the run after the save; equal on all ranks. 0: none.
     std::uint64_t signal_ = 0;
     OutputPosition output_;
     bool has_warned_of_strays_ = false;

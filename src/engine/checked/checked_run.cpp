@@ -19,9 +19,9 @@
 namespace nw {
 namespace {
 
-// If the program has less than this many bytes of variables, every call is checked for changes of
-// them; with more bytes, fewer calls are checked. A check, which copies and compares the variables,
-// takes some tens of microseconds for this size.
+// If the program's variables have less than this many bytes, every call is checked for changes of
+// the variables. With more bytes, fewer calls are checked. A check, which copies and compares the
+// variables, takes some tens of microseconds for this size.
 constexpr std::size_t bytes_a_call = 256 * 1024;
 constexpr std::size_t breaches_most = 20;
 

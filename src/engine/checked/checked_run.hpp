@@ -105,7 +105,7 @@ class CheckedRun {
     bool has_foreign_write_ = false;  // only the first is reported
     bool has_kept_result_ = false;    // only the first is reported
     std::uint64_t calls_ = 0;
-    std::uint64_t stride_ = 1;  // one in this many calls checks variables
+    std::uint64_t stride_ = 1;  // one of stride_ calls is checked for changed variables
 };
 
 }  // namespace nw

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of a saved run except the memory of its groups. It is sufficient to decide whether a
-// process can continue the run, and to continue it. run_saver.hpp writes it; saved_run_folder.hpp
-// finds it.
+// The content of a saved run except the memory of its groups. A process decides by this content
+// whether it can continue the run. run_saver.hpp writes the content; saved_run_folder.hpp finds it.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +65,7 @@ struct StrayPointers {
     std::uint64_t to_program = 0;
     std::vector<std::uint64_t> to_module;  // into each library, by its index in SavedRun::modules
     std::uint64_t elsewhere = 0;
-    std::string example;  // of the pointers elsewhere: the first word, and its LP
+    std::string example;  // of the pointers to elsewhere: the first one
     std::uint32_t example_lp = 0;
 
     void combine(const StrayPointers& other);

@@ -40,8 +40,8 @@ constexpr const char* manifest_file = "manifest";
 // The kernel may take seconds to free the memory of a killed run, which holds its lock until then.
 constexpr double lock_patience_seconds = 5;
 
-// Returns the content of a small file. `trouble` gets the reason if the file cannot be read, else
-// an empty string.
+// Returns the content of a small file. Stores in `trouble` the reason if the file cannot be read,
+// else an empty string.
 std::string read_file(const fs::path& path, std::string& trouble) {
     const detail::OpenFile file = detail::open_to_read(path.string());
     std::string bytes;
@@ -173,7 +173,7 @@ FolderLock::FolderLock(const std::string& option, const std::string& directory) 
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     const std::string who = fmt::format("process {} on {}", getpid(), host);
-    // The text serves only the message above.
+    // The text in the file is used only for the message above, in another process.
     if (ftruncate(descriptor_, 0) == 0) [[maybe_unused]]
         const ssize_t written = pwrite(descriptor_, who.data(), who.size(), 0);
 }
@@ -207,7 +207,8 @@ SavedRun SavedRunFolder::read(const RunIdentity& own) const {
     const json latest = json::parse(read_or_refuse(latest_path), nullptr, false);
     if (text_in(latest, "schema") != schema)
         refuse(directory_, fmt::format("{} is damaged, or is not a numawarp file", latest_file));
-    // Checked first, because the manifest of another program would be read as nonsense.
+    // The identity is checked first, because the manifest of another program may have another
+    // format.
     check_identity(directory_, latest.value("identity", json::object()), own);
     const fs::path folder = fs::path(directory_) / text_in(latest, "folder");
     const std::string manifest = read_or_refuse(folder / manifest_file);

@@ -5,10 +5,11 @@
 //     DIR/checkpoint-000007/    manifest, a file of groups per worker, a file of spans per rank
 //
 // A new saved run is written beside the old one and brought to the disk. Only then is latest.json
-// replaced, by rename. So from the first complete saved run on, there is a complete one at any
-// moment. Folders that latest.json does not name are left by runs that ended while they wrote. They
-// are removed when the next saved run is begun. Only files with numawarp's names are removed, and
-// only folders that contain nothing else.
+// replaced, by rename. So after the first complete saved run, the folder contains a complete one at
+// any moment. A folder that latest.json does not name was left by a run that ended while it wrote
+// this folder. Such folders are removed when the next saved run is begun. If latest.json is
+// missing, folders with a manifest are kept. Only files with numawarp's names are removed, and only
+// folders that contain nothing else.
 //
 // Thread: one at a time. The first rank writes; all ranks read.
 #pragma once
