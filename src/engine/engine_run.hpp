@@ -41,7 +41,7 @@ struct EngineRun {
     SyncOutput sync_output;
     // Called on a restart, when no rank can refuse the run any more: RunOutput::begin().
     std::function<void()> begin_output;
-    // Decides whether another engine continues the run. Null: no other engine does.
+    // Decides whether another engine continues the run. Null: no other engine continues the run.
     EngineTrial* trial = nullptr;
     // Before an engine begins: the run that it continues; null: the run begins or restarts. After
     // an engine has stopped: the run that another engine is to continue; null: the run is over.

@@ -29,8 +29,8 @@ enum class HandlerEnd : std::uint8_t { returned, out_of_memory, exception, unkno
 // stays armed, until `body` and an exception that it throws have ended: the exception's what() and
 // its destructor are the model's code. The text of the exception becomes the guard's description.
 //
-// Always inlined, like every function on the path of an event whose call would pass the captures of
-// `body` through memory.
+// Always inlined, because a call would pass the captures of `body` through memory. Other functions
+// on the path of an event are always inlined for the same reason.
 template <class Body>
 [[gnu::always_inline]] inline HandlerEnd run_armed(FaultGuard& guard, LpHeap* heap, Body&& body) {
     const HeapScope scope(heap);
@@ -112,7 +112,7 @@ template <class Body>
     return detail::blocks_drawn(lp.random_counter, context.random().counter());
 }
 
-// Called after the jump of a fault. Removes everything that the handler has left in the thread.
+// Called after the jump of a fault. Resets the thread's state that the handler may have changed.
 // Returns a description of the failure.
 inline std::string leave_crashed_handler(const FaultGuard& guard) {
     reset_runtime_state();

@@ -27,11 +27,11 @@ constexpr std::chrono::milliseconds between_looks_max{100};
 // that idle time between handlers is not included. Interrupting a handler wastes one execution, or
 // this much time if the handler is endless.
 //
-// The time is that of two checks: one finds a handler, and the next requests its description, so
-// that the watch cannot act earlier. The multiple bounds the waste. By Markov's inequality, at most
-// one handler in 100 takes 100 means. So the handlers that run twice take at most as much time as
-// all handlers together. They take much less, unless the times are spread as widely as in that
-// bound.
+// The time is twice the interval between two checks: one check finds a handler, and the next
+// requests its description, so the watch cannot act earlier. The multiple bounds the wasted time.
+// By Markov's inequality, at most one handler in 100 takes 100 times the mean. So the interrupted
+// executions together waste at most as much time as all handlers take. In practice they waste much
+// less, because the inequality holds with equality only for extreme distributions of the times.
 constexpr double long_cpu_seconds = std::chrono::duration<double>(2 * between_looks).count();
 constexpr double long_means = 100;
 // A handler that sleeps or waits takes no CPU time; elapsed time is counted instead.
@@ -45,17 +45,17 @@ constexpr double irrevocable_times = 4;
 // leaves at a request that finds it outside of the library.
 constexpr std::uint32_t asks_in_a_row = 100;
 constexpr std::chrono::microseconds between_asks{50};
-// Limits after which a handler is left even inside the library. After more than waits_max checks
-// without CPU time, it may wait for something that never comes. After tries_cpu_seconds_max in
-// which every request has found it inside the library, it will probably stay there. This limit is
-// CPU time, so that a handler has as many chances on a busy machine as on a quiet one. The last
-// limit is elapsed time.
+// Limits after which a handler is left even inside the library. If the handler takes no CPU time in
+// more than waits_max checks, it may wait for something that never occurs. If every request during
+// tries_cpu_seconds_max has found the handler inside the library, it will probably stay there. This
+// limit is CPU time, so that the handler has as many chances to leave on a busy machine as on a
+// quiet one. The last limit is elapsed time.
 constexpr std::uint32_t waits_max = 5;
 constexpr double tries_cpu_seconds_max = 0.25;
 constexpr double tries_seconds_max = 3;
 
-// The number of events at one virtual time from which on the watch may report that virtual time
-// does not advance. The report names up to `events_named` of them.
+// The watch reports that virtual time does not advance only after this number of events at one
+// virtual time. The report names up to `events_named` of these events.
 constexpr std::uint64_t events_of_cycle = 10'000;
 constexpr std::size_t events_named = 4;
 

@@ -17,8 +17,8 @@ namespace {
 }
 
 // The functions that call the model are not inlined into the functions that call sigsetjmp(). So
-// the frame to which a fault jumps has no std::string. The frame of the call is abandoned; its
-// string is still empty.
+// the frame to which a fault jumps has no std::string. The fault abandons the frame of the inner
+// function, whose string is still empty then.
 
 // Requires: the LP is the last of its group. The caller counts the LP when it is complete.
 [[gnu::noinline]] void build_lp(LpRecord& record, const RunPlan& plan, FaultGuard& guard) {

@@ -37,8 +37,8 @@ void call_on_start(const RunningCall& call, const RunPlan& plan, Context& contex
 
 // Calls start(group, lp) for all LPs, and move_mail() after every 64 of them, so that mail never
 // piles up. After a ModelError, only LPs with smaller numbers are still started. At the end, the
-// ModelError of the smallest number is thrown, with `call` as it was then. So the message does not
-// depend on the order of groups, which depends on the layout.
+// ModelError of the LP with the smallest number is thrown, and `call` describes the call that
+// failed. So the message does not depend on the order of groups, which depends on the partition.
 template <class Start, class MoveMail>
 void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, RunningCall& call,
                Start&& start, MoveMail&& move_mail) {

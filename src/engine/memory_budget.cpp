@@ -34,9 +34,9 @@ constexpr double measure_interval_max_ns = 5e6;
 
 constexpr std::uint64_t lps_between_measurements = 16;
 
-// A model is refused early if an estimate from this number of LPs is that all LPs take more than
-// this multiple of the cap. The multiple is above 1 because the first LPs may be larger than the
-// others.
+// After this number of LPs, the memory of all LPs is estimated. The model is refused if the
+// estimate is above this multiple of the cap. The multiple is above 1 because the first LPs may be
+// larger than the others.
 constexpr std::uint64_t lps_of_estimate = 1 << 16;
 constexpr double infeasible_times = 4;
 
@@ -105,8 +105,8 @@ std::uint64_t MemoryBudget::bytes_ahead(std::uint64_t taken,
     const double cap = static_cast<double>(cap_), used = static_cast<double>(used_bytes());
     if (used >= share_full * cap) return 0;
     const double room = std::max(0.0, share_careful * cap - used) / plan_.workers;
-    // Free chunks may be too small, or in another heap than needed. The nearer the cap, the smaller
-    // the part of them that is counted.
+    // Free chunks may be too small, or in another heap than the next allocation needs. The nearer
+    // the used memory is to the cap, the smaller is the part of the free chunks that is counted.
     const double trust =
         std::min(1.0, (share_full * cap - used) / ((share_full - share_careful) * cap));
     const double least = share_always_ahead * cap / plan_.workers;
@@ -166,7 +166,7 @@ void MemoryBudget::check(VirtualTime at) {
 
 void MemoryBudget::give_up(VirtualTime at) const {
     throw MachineError(
-        fmt::format("{}: at virtual time {} the run takes about {}, even without running ahead; "
+        fmt::format("{}: at virtual time {} the run takes about {}, even without speculation; "
                     "allowed: a larger limit, or a smaller model",
                     described_cap(), at, mebibytes_text(static_cast<double>(used_bytes()))));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promise of --memory-cap: the resident set of the process stays within 5 % of the cap. This
-// class measures it and contains the rules. Time Warp workers (memory_relief.cpp) and
-// InOrderExecutor apply them.
+// class measures the resident set and contains the rules below. Time Warp workers
+// (memory_relief.cpp) and InOrderExecutor apply them.
 //
 //     used/cap  0        0.75  0.85       0.97  1.00  1.03      1.045
 //               ample ────────┘ tight ──────────────── full ────── the end
@@ -13,13 +13,13 @@
 //             from 1.00 on, free pages return to the kernel
 //     full    only events at GVT are executed; all whole free pages return to the kernel
 //
-// The resident set is measured because it is the memory that a machine runs out of, and because
-// half of the memory of a run (pending sets, mail, the model's own set-up) is not in segments. The
-// resident set does not shrink when chunks are freed. Therefore executing ahead is limited in
-// advance, and not corrected afterwards.
+// The resident set is measured for two reasons. It is the memory that can become short on a
+// machine. And half of the memory of a run (pending sets, mail, the model's own set-up) is not in
+// segments. The resident set does not shrink when chunks are freed. Therefore executing ahead is
+// limited in advance, and not corrected afterwards.
 //
-// A measurement costs a microsecond. The next one is due when workers that only touch fresh pages
-// could have taken half of the memory that is left.
+// A measurement costs a microsecond. The next measurement is due at the time at which workers that
+// do nothing but touch fresh pages could have taken half of the memory that is left.
 //
 // Thread: any worker. One of them measures when a measurement is due.
 #pragma once
@@ -57,8 +57,8 @@ class MemoryBudget {
     // The bytes that may be added at once without making memory short; 0 if memory is short.
     std::uint64_t room_bytes(Clock::time_point now) noexcept;
 
-    // One more LP was built, or has run its on_start(). Throws MachineError, with an estimate for
-    // all LPs, if the cap is exceeded or if the estimate is far above it.
+    // Counts an LP that was built, or that has run its on_start(). Throws MachineError, with an
+    // estimate for all LPs, if the cap is exceeded or if the estimate is far above the cap.
     void note_built() { note(built_); }
     void note_started() { note(started_); }
 
@@ -70,8 +70,8 @@ class MemoryBudget {
     // Whether free memory should return to the kernel now.
     bool wants_release() const noexcept { return used_bytes() >= cap_; }
 
-    // Thread: the worker. Records the memory that it cannot do without: states, chunks in use,
-    // pending events.
+    // Thread: the worker. Records the memory that the worker needs in any case: states, chunks in
+    // use, pending events.
     void note_needed(std::uint32_t worker, std::uint64_t bytes) noexcept {
         needed_[worker].store(bytes, std::memory_order_relaxed);
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a worker's turns. When a turn had nothing to do, the worker takes the next turn at once.
-// After a number of such turns it yields its core between turns. Then it sleeps until another
-// thread wakes it.
+// Runs a worker's turns. After a turn without work, the worker takes the next turn at once. After a
+// number of turns without work, it yields its core after each turn. After a number of yields, it
+// sleeps until another thread wakes it.
 //
 // sched_yield() costs little if the threads that get the core return it soon, as waiting workers
 // do. But a program that never waits keeps the core for a time slice each time, which is
 // milliseconds. Linux (6.18) also takes the rest of the time slice from the thread that yielded. A
-// sleeping thread gets the core at once when it is woken. Therefore a worker that finds that a
-// yield took long sleeps instead of yielding, for a while.
+// sleeping thread gets the core at once when it is woken. Therefore, after a yield that took long,
+// a worker sleeps instead of yielding for a while.
 #pragma once
 
 #include <algorithm>
@@ -42,11 +42,11 @@ class YieldedCore {
 // CPUs. The thread that waits for the CPU may be a worker for which the others wait, or another
 // program, which keeps the CPU for milliseconds.
 //
-// Measured with PHOLD with 64 LPs on a machine with two cores (2026-11-21). Beside two such
-// programs (`./jobs/run bench --crowded`, its row with 64 LPs), two workers that wait 1000 turns
-// (100 µs) kept a tenth of their speed; with 8 turns, they kept less than a hundredth. Without
-// these programs, both values were equally fast. Eight workers on the two cores took twenty times
-// as long with 1000 turns as with 8.
+// Measured with PHOLD with 64 LPs on a machine with two cores (2026-11-21). Beside two programs
+// that never wait (`./jobs/run bench --crowded`, its row with 64 LPs), two workers that wait 1000
+// turns (100 µs) kept a tenth of their speed; with 8 turns, they kept less than a hundredth.
+// Without these programs, both values were equally fast. Eight workers on the two cores took twenty
+// times as long with 1000 turns as with 8.
 inline constexpr std::uint32_t idle_turns_before_yield = 1000;
 inline constexpr std::uint32_t idle_turns_before_yield_shared = 8;
 // A yield to a waiting worker takes a microsecond. A sleep with its wake-up takes about ten.

@@ -30,8 +30,9 @@ class Sleepers {
         return !keeps_network(w) || network_->can_sleep();
     }
 
-    // Thread: worker w. Requires: may_sleep(w). Sleeps until wake(w), or wake_for() with a time
-    // before `horizon`; has_work() as in WakeSignal. Returns false if only the time has elapsed.
+    // Thread: worker w. Requires: may_sleep(w). Sleeps until another thread calls wake(w), or calls
+    // wake_for() with a time before `horizon`. has_work() is described in WakeSignal. Returns false
+    // if the worker woke up only because the time had elapsed.
     template <class HasWork>
     bool sleep(std::uint32_t w, VirtualTime horizon, HasWork&& has_work) {
         if (keeps_network(w)) return network_->sleep(has_work);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank's run of an engine with worker threads, from the start of the threads to the last
-// destructor of an LP. TimeWarpRun and ConservativeRun derive from it, and add what differs: how
-// groups are built, how ranks agree on a failure of the model, and services such as the placement
-// of pages.
+// destructor of an LP. TimeWarpRun and ConservativeRun derive from it. They add the differences:
+// how groups are built, how ranks agree on a failure of the model, and services such as the
+// placement of pages.
 //
 //     worker threads   build groups, start LPs; turns and pauses, until the run ends
 //     main thread      on_end(), results, destructors
 //
-// Rank: derives from ThreadedRank. Worker: takes turns. Worker::executor() runs handlers (a
-// WatchedThread), Worker::lps() builds and ends the worker's LPs, and Worker::pauses() is the
-// SavedWorker. timewarp/worker/worker.hpp describes the functions.
+// Template parameters: Rank derives from ThreadedRank, and Worker has a function turn().
+// Worker::executor() returns the object that runs handlers (a WatchedThread), Worker::lps() the
+// object that builds and ends the worker's LPs, and Worker::pauses() the SavedWorker.
+// timewarp/worker/worker.hpp describes the functions.
 #pragma once
 
 #include <algorithm>
@@ -91,20 +92,20 @@ class ThreadedRun : protected SavedRank {
 
     // --- The differences between the engines ---
 
-    // Builds the groups at the beginning of a run, or reads them on a restart. A worker builds its
-    // own groups, unless it builds the groups of all. Thread: each worker.
+    // Builds the groups at the beginning of a run, or reads them on a restart. Each worker builds
+    // its own groups, or worker 0 builds the groups of all workers. Thread: each worker.
     virtual void build_groups(std::uint32_t w) = 0;
-    // All groups exist, and handlers may run. Thread: worker 0.
+    // Called when all groups exist and handlers may run. Thread: worker 0.
     virtual void begin_services() {}
-    // Turns and pauses, until the run ends. Thread: each worker.
+    // Takes turns and pauses until the run ends. Thread: each worker.
     virtual void event_loop(std::uint32_t w);
     // Returns whether workers share CPUs now. Called when a worker has waited for a while.
     virtual bool shares_cpus() const noexcept { return run_.places.share_cpus; }
     // Returns the rank with the earliest failure of the model, equal on all ranks. Collective.
     // Thread: worker 0, when all workers have left their turns.
     virtual std::optional<RankId> agree_on_failure() = 0;
-    // Ends when the run is saved, or when `leaving_` is set. Thread: each worker, when all workers
-    // are paused. Worker 0 holds the network.
+    // Performs one pause: saves the run, sets `leaving_`, or only lets the worker continue. Thread:
+    // each worker, when all workers are paused. Worker 0 holds the network.
     virtual void pause(std::uint32_t w);
     // The signal for which all ranks have stopped or paused; 0: none.
     virtual int agreed_signal() const noexcept = 0;
@@ -188,8 +189,8 @@ class ThreadedRun : protected SavedRank {
         if (w == 0) pump_.end();
     }
 
-    // If LPs of several workers fail, the rank reports the one with the smallest number. It does
-    // not agree with other ranks on a failure, because their set-up may take long.
+    // If LPs of several workers fail, the rank reports the failure of the LP with the smallest
+    // number. It does not agree with other ranks on a failure, because their set-up may take long.
     void start(std::uint32_t w) {
         guarded([&] {
             try {
@@ -236,7 +237,7 @@ class ThreadedRun : protected SavedRank {
 
     void rethrow_failure() {
         // Another rank has the earliest failure. It prints the failure and ends all ranks. This
-        // rank waits for that in a call that needs all ranks: normally, share() does not return.
+        // rank waits for this end in a collective call: normally, share() does not return.
         if (failed_rank_ && *failed_rank_ != rank_.id()) run_.ranks.share({});
         rank_.rethrow_failure();
     }
@@ -310,7 +311,7 @@ class ThreadedRun : protected SavedRank {
     RunSaver saver_;
     HandlerWatch watch_;
     bool is_pause_ = false;               // written by worker 0, between two barriers
-    std::optional<RankId> failed_rank_;   // as is_pause_; has the earliest failure of the model
+    std::optional<RankId> failed_rank_;   // as is_pause_; has the model's earliest failure
     Stopwatch loop_;                      // began with the event loop of the run's first engine
     std::unique_ptr<PausedRun> leaving_;  // as is_pause_; for the engine that continues the run
 };
@@ -320,7 +321,7 @@ void ThreadedRun<Rank, Worker>::event_loop(std::uint32_t w) {
     Worker& worker = *workers_[w];
     const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
     const Stopwatch stopwatch;
-    // Guarded, because the other workers wait at the barriers below.
+    // An exception must not leave this block, because the other workers wait at the barriers below.
     if (w == 0)
         guarded([&] {
             loop_ = begin_progress(run_, rank_.history());

@@ -96,7 +96,7 @@ class WatchedThread : public HandlerProbe {
     enum class Upcoming : std::uint8_t { unasked, asked, answered };
     std::atomic<Upcoming> upcoming_is_{Upcoming::unasked};
     UpcomingEvent upcoming_{};
-    std::atomic<std::uint64_t> reported_call_{0};  // that handler_ describes; stored after it
+    std::atomic<std::uint64_t> reported_call_{0};  // the call of handler_; stored after handler_
 };
 
 // Registers the calling thread as the thread of a runner (a Worker, for example), from adopt()

@@ -28,8 +28,8 @@ struct WorkerPlaces {
     std::vector<Place> host_places{};
 };
 
-// Whether the node of a page can be another one than the node of its worker. Also true if all
-// workers are on one node, for example the workers of a rank that is bound to it.
+// Whether a page and its worker can be on different nodes. The result can be true even if all
+// workers are on one node, for example the workers of a rank that is bound to this node.
 bool pages_can_be_remote(const WorkerPlaces& where, const std::vector<NodeInfo>& nodes);
 
 // Runs body(w) on thread w for each place, and joins the threads. Before body(w), the thread is
