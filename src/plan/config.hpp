@@ -22,8 +22,8 @@ class CheckedRun;
 enum class EngineKind : std::uint8_t { timewarp, sequential, conservative, automatic };
 enum class WindowMode : std::uint8_t { automatic, fixed, off };
 
-// The data that are used between two rounds stay in a core's second-level cache
-// (docs/decisions/0023).
+// With this value, the data that a worker uses between two rounds stay in its core's second-level
+// cache (docs/decisions/0023).
 inline constexpr std::uint32_t default_gvt_interval_events = 500;
 
 // The trial of EngineKind::automatic.

@@ -14,9 +14,9 @@ namespace {
 // The conservative engine is judged again after ten times the time of the first judgement, so that
 // a short disturbance of the machine has less weight.
 constexpr double later_period = 10;
-// After the first comparison that the conservative engine has won, it is judged after a hundred
-// times the time of a trial, and after the second comparison a hundred times as late. So all later
-// comparisons together take about 1 % of the run.
+// After the first comparison that the conservative engine has won, its next period is a hundred
+// times as long as a trial. Each further comparison makes the period a hundred times as long. So
+// all later comparisons together take about 1 % of the run.
 constexpr double period_after_comparison = 100;
 
 }  // namespace
@@ -72,8 +72,8 @@ bool EngineTrial::leaves_timewarp(Clock::time_point now, std::uint64_t committed
 
 std::string EngineTrial::reason() const {
     if (options_.alternates) return "the engines alternate";
-    // If Time Warp has lost, but the run ended before it was left, its speed does not explain why
-    // it has executed the end.
+    // If Time Warp has lost the comparison, but the run ended before the engine was changed, the
+    // speeds do not explain why Time Warp has executed the end of the run.
     if (timewarp_speed_ && !is_leaving_)
         return fmt::format(
             "in the last trial the conservative engine committed {} events/s, Time Warp {}",

@@ -34,19 +34,19 @@ class EngineTrial {
           period_seconds_(options.seconds),
           after_comparison_seconds_(options.seconds) {}
 
-    // The conservative engine, with totals over all workers of all ranks: committed events, and the
-    // wall time in which workers waited. `has_memory`: there is memory for a trial of Time Warp.
-    // Returns whether Time Warp is to continue the run.
+    // Called by the conservative engine, with totals over all workers of all ranks: committed
+    // events, and the wall time in which workers waited. `has_memory`: there is memory for a trial
+    // of Time Warp. Returns whether Time Warp is to continue the run.
     bool leaves_conservative(Clock::time_point now, std::uint64_t committed,
                              std::chrono::nanoseconds waited, bool has_memory);
-    // Time Warp. Returns whether the conservative engine is to continue the run.
+    // Called by Time Warp. Returns whether the conservative engine is to continue the run.
     bool leaves_timewarp(Clock::time_point now, std::uint64_t committed);
 
     // Whether Time Warp executes the rest of the run.
     bool is_over() const noexcept { return is_over_; }
 
-    // The engine that was asked to leave has stopped, and the other engine continues. Thread: the
-    // main thread, on each rank.
+    // Called when the engine that was to leave has stopped, and the other engine continues. Thread:
+    // the main thread, on each rank.
     void begin() noexcept;
 
     // Why the present engine has executed the end of the run. Requires: the first rank.
@@ -58,11 +58,11 @@ class EngineTrial {
         std::uint64_t committed = 0;
         std::chrono::nanoseconds waited{};
     };
-    // If the period is over, returns its rates and begins the next period.
     struct Rates {
         double events_per_second = 0;
         double share_waited = 0;
     };
+    // If the period is over, returns its rates and begins the next period.
     std::optional<Rates> end_period(const Reading& now, double seconds);
 
     const TrialOptions options_;
@@ -71,7 +71,7 @@ class EngineTrial {
     // Wall time after which the conservative engine is judged. Time Warp is judged after
     // options_.seconds.
     double period_seconds_;
-    double after_comparison_seconds_;  // period_seconds_ after the last comparison
+    double after_comparison_seconds_;  // the value of period_seconds_ after a comparison
     bool is_over_ = false;
     // The present engine is to stop, but continues until all workers stop.
     bool is_leaving_ = false;

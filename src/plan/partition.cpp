@@ -18,10 +18,10 @@
 namespace nw {
 namespace {
 
-// With more groups, moving some of them balances the workers' loads better. With fewer groups, a
-// group's mail of one era is worth a lock and a swap, and a group fills huge pages. Measured on two
-// cores: with 16 and 32 groups per worker instead of 4, PHOLD (4,096 LPs, 25 % remote) lost 14 %
-// and 21 % of its speed, and traffic (1,024 objects) lost 18 % with 16.
+// With more groups, moving some of them balances the workers' loads better. With fewer groups, the
+// mail of a group in one era justifies the cost of a lock and a swap, and a group fills huge pages.
+// Measured on two cores: with 16 and 32 groups per worker instead of 4, PHOLD (4,096 LPs, 25 %
+// remote) lost 14 % and 21 % of its speed, and traffic (1,024 objects) lost 18 % with 16.
 constexpr std::uint32_t groups_per_worker = 4;
 // A group of this size is large enough for these effects, and moves in milliseconds. The memory
 // that such a group has taken from the kernel and not used yet (up to 3 MiB with huge pages) is
@@ -92,9 +92,9 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     return {part.begin(), part.end()};
 }
 
-// The worker, counted over all ranks, on which each of `items` LPs or groups starts. The model
-// chooses an item's rank. On each rank, each worker gets the same number of consecutive items of
-// each likeness. lp_of(item) returns the LP that represents the item.
+// Returns, for each of `items` LPs or groups, the worker on which it starts, counted over all
+// ranks. The model chooses the rank of an item. On each rank, each worker gets the same number of
+// consecutive items of each likeness(). lp_of(item) returns the LP that represents the item.
 template <class LpOf>
 std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ranks,
                                            std::uint32_t workers_per_rank, std::uint32_t items,

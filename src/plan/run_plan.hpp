@@ -41,8 +41,8 @@ struct RunPlan {
     // cannot determine whether can_end() has ended the run.
     bool commits_late() const noexcept { return kinds.has_end_condition() && !is_alone(); }
     // Whether a round's result is published on a rank only after all messages that were sent to the
-    // rank before have arrived. Within a rank they always have. Between ranks this costs waiting,
-    // which is worthwhile only with a lookahead.
+    // rank before have arrived. Messages within a rank have always arrived. For messages between
+    // ranks, the result has to wait, which is worthwhile only with a lookahead.
     bool knows_arrivals() const noexcept { return ranks == 1 || rules.lookahead > 0; }
     // Whether the state of each LP can be restored after a handler that has failed.
     bool restores_after_failures() const noexcept;

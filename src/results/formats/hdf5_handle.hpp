@@ -15,7 +15,7 @@ namespace nw {
 std::string other_hdf5_version();
 
 // Sets up the library so that it prints nothing and does nothing when the process ends. Otherwise
-// it would try there once more to write what a full disk has refused.
+// the library would then try once more to write data that a full disk has refused.
 void prepare_hdf5();
 
 // Throws MachineError with the path and the library's reason. Requires: the last call has failed.

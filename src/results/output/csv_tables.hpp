@@ -4,8 +4,8 @@
 // killed.
 //
 // A run that is saved and continued by another process neither duplicates nor loses a row: the
-// saved run contains the complete length of each file, and the next process removes everything
-// after it.
+// saved run contains the length up to which each file is complete, and the next process removes
+// everything after this length.
 #pragma once
 
 #include <cstdint>

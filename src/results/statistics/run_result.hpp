@@ -115,14 +115,14 @@ enum class EndReason : std::uint8_t { until, no_events, all_can_end, interrupted
 // How a run has ended, as a worker has learned it.
 struct RunEnd {
     EndReason reason;
-    VirtualTime time;         // that the run has reached; infinity: the time of the last event
+    VirtualTime time;         // reached by the run; infinity: the time of the last event
     bool splits_time;         // a signal has ended the run between two events of this time
     VirtualTime last_commit;  // time of the last event that this worker has committed
 };
 
 struct RunResult {
     Digest digest;
-    EngineKind engine = EngineKind::timewarp;  // of the end of the run
+    EngineKind engine = EngineKind::timewarp;  // that executed the end of the run
     std::string engine_reason;                 // why --engine auto has chosen it; else empty
     std::uint32_t engine_changes = 0;
     EndReason reason = EndReason::until;

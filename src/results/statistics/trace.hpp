@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// --trace: records when each thread did which work. Each thread of interest writes spans to its own
-// track. When the run is over, the tracks are written to a file (app/report/trace_file.hpp).
+// --trace: records when each thread did which work. Each worker, and the thread of --net-thread,
+// writes spans to its own track. When the run is over, the tracks are written to a file
+// (app/report/trace_file.hpp).
 //
 // Two spans of a track are either nested or disjoint, because viewers cannot draw partial overlaps.
-// So a thread writes its spans to its own track, whatever role it has at the moment. GVT rounds
+// So a thread writes all its spans to its own track, also while it has the net role. GVT rounds
 // belong to no thread and have a separate track.
 //
 // Consecutive spans of one kind are merged if they follow each other closely: a run has thousands
@@ -67,7 +68,7 @@ class TraceTrack {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // 0 switches the track off.
+    // `spans_max` 0 switches the track off.
     explicit TraceTrack(std::size_t spans_max) : spans_max_(spans_max), next_(spans_max / 2) {
         spans_.reserve(spans_max);  // reserves addresses; pages are allocated on first use
     }
