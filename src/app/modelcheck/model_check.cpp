@@ -131,8 +131,8 @@ std::string last_line_of(std::string text) {
     return text;
 }
 
-// Executes the program as that run and waits for its end. The run writes its results to `report`
-// and its messages to `words`.
+// Executes the program as the run that `wanted` describes, and waits for its end. The run writes
+// its results to `report` and its messages to `words`.
 int start_and_wait(const std::vector<std::string>& command, json wanted, const Sheet& report,
                    const Sheet& words) {
     wanted["report"] = report.handle();
@@ -221,7 +221,7 @@ class ModelCheck {
         std::fflush(stdout);
     }
     void say_not_told(const std::string& what, const std::string& why) {
-        fmt::print("{:<7} {}: {}\n", "left", what, why);
+        fmt::print("{:<7} {}: {}\n", "skipped", what, why);
     }
 
     void break_rule(std::string rule, std::string words) {
@@ -238,7 +238,7 @@ class ModelCheck {
         return first_difference(other.log, run.log, *kinds_);
     }
 
-    // All other runs are compared with the first run and have its end time.
+    // All other runs have the end time of the first run, and most of them are compared with it.
     bool run_first() {
         json wanted{{"watches", true}, {"events", settings_.check_model_events}};
         if (settings_.check_model_is_timed) wanted["seconds"] = seconds_enough;
@@ -284,10 +284,11 @@ class ModelCheck {
                                   differs->words)
                     : fmt::format("handlers call {}(), and two equal sequential runs differ: {}",
                                   fmt::join(sources, "(), "), differs->words));
-        say_not_told("memory, addresses, workers", "runs differ anyway");
+        say_not_told("memory, addresses, workers", "two equal sequential runs differ already");
     }
 
-    // Memory that was never written has different contents in each run, unless it is filled.
+    // Whether two runs are equal if new memory is filled with the same bytes. Memory that was never
+    // written has different contents in each run, unless it is filled.
     bool is_repeatable_when_filled() {
         const Ended once = run({{"fill", 0x5a}});
         return !difference(run({{"fill", 0x5a}}), once);
