@@ -50,7 +50,7 @@ void release_pages(std::byte* base, std::size_t bytes) noexcept;
 
 // Registers a function that is called after a crash at `address`. The function writes the message
 // for the user into `line` and returns true. If it returns false, the user gets the general message
-// about a crash. At most two functions. Thread: any, before the first handler.
+// about a crash. At most two functions can be registered. Thread: any, before the first handler.
 void describe_addresses_by(bool (*describe)(const void* address, char* line,
                                             std::size_t bytes) noexcept);
 

@@ -38,7 +38,7 @@ class HookTimeout final : public HandlerProbe {
     explicit HookTimeout(double seconds) : seconds_(seconds) {
         adopt_thread();
         const SignalsBlocked blocked;  // the main thread receives the signals of the process
-        thread_ = start_thread<std::thread>("of setup() and finished()", [this] { run(); });
+        thread_ = start_thread<std::thread>("that limits the time of a hook", [this] { run(); });
     }
     ~HookTimeout() {
         {

@@ -25,8 +25,8 @@ namespace {
 using std::chrono::duration;
 
 constexpr duration<double> redraw_period{0.2};
-// Seconds until the first line. With --progress the first line comes early, as a sign that the
-// option works. Without the option the log of a short run stays empty.
+// Seconds until the first line. With --progress on, the first line comes early and shows that the
+// option works. Without the option, the log of a short run stays empty.
 constexpr double first_asked_for_seconds = 10;
 constexpr double first_unasked_seconds = 60;
 // An estimate of the remaining time from a shorter period would be a guess.

@@ -76,8 +76,8 @@ void print(const std::string& text) {
             fmt::format("standard output cannot be written: {}", std::strerror(errno)));
 }
 
-// An option's value as JSON text; a number as on the command line, without ".0". Different values
-// have different texts, whatever bytes they contain.
+// Returns an option's value as JSON text. A number has the form of the command line, without ".0".
+// Different values have different texts, whatever bytes they contain.
 std::string text_of(const nlohmann::json& value) {
     if (value.is_number_float()) return fmt::format("{}", value.get<double>());
     return value.is_string() ? nlohmann::json(as_utf8(value.get<std::string>())).dump()
@@ -109,7 +109,7 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
     for (const OptionSpec& spec : table.specs())
         if (spec.rules.role.on_ranks == Equal::value)
             facts.emplace_back("--" + spec.name, text_of(spec.value()));
-    // Compared last, because only ranks that save or restart have facts about libraries.
+    // These facts come last, because only ranks that save or restart have facts about libraries.
     if (saved != nullptr || settings.config.save.on())
         for (const LoadedModule& module : settings.config.save.modules)
             facts.emplace_back("the library " + module.name, module.identity);
@@ -137,7 +137,8 @@ RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTabl
         if (spec.value().is_string()) add_content("--" + spec.name, spec.text());
     identity.emplace_back("the part of the command line that the model reads",
                           as_utf8(fmt::format("\"{}\"", fmt::join(setup.own_words, "\" \""))));
-    // The part after "=", or the whole word: npos + 1 is 0.
+    // The name of the file is the part after "=", or the whole word if it has no "=": npos + 1 is
+    // 0.
     for (const std::string& word : setup.own_words)
         add_content(word, word.substr(word.find('=') + 1));
     identity.emplace_back("the number of LPs", std::to_string(setup.lps.count()));
@@ -311,7 +312,8 @@ class RankRun {
 
     bool asks_for_text() const { return settings_.help || settings_.version; }
 
-    // Determines whether this process is one of the runs of --check-model, or starts them.
+    // Determines whether this process executes one of the runs of --check-model or has to start
+    // them.
     void prepare_check() {
         if (ranks_.ranks() > 1)
             throw SetupError(fmt::format(
@@ -350,7 +352,8 @@ class RankRun {
         if (const std::string option = table_->option_for_timewarp(); !option.empty())
             settings_.config.needs_timewarp = option + " has an effect only in Time Warp";
         check_kernel_pages(settings_.config);
-        // Only these runs need their identity, and computing it reads whole files.
+        // Only a run that saves or restarts needs its identity. To compute it, whole files are
+        // read.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
         find_saved_run(settings_, is_long ? identity_of(model_, setup_, *table_) : RunIdentity{},
                        modules_, setup_, ranks_.is_first());
@@ -379,7 +382,7 @@ class RankRun {
         const bool silent = settings_.quiet || !ranks_.is_first();
         ProgressLine progress(silent ? ProgressMode::off : settings_.progress,
                               settings_.config.until.value_or(setup_.until), live);
-        // Print first: end_all_ranks() ends this process, too.
+        // The message is printed first, because end_all_ranks() also ends this process.
         live.failed = [&] {
             const Failure failure = current_failure();
             progress.print(last_line(of_rank(ranks_, failure.message)));
@@ -463,8 +466,8 @@ class RankRun {
                                    {model_.name(), settings_.config.seed, result.digest.hex()});
             });
         const RunFacts facts{model_, settings_, *table_, result};
-        // Write statistics only after success: a user who finds them expects complete tables, and
-        // does not continue from a checkpoint.
+        // The statistics are written only after success: a user who finds them expects complete
+        // tables, and does not continue the run from a checkpoint.
         if (attempts.all_well()) attempts.make([&] { stats_file_->write(statistics_json(facts)); });
         if (!saved && attempts.all_well())
             attempts.make([&] { kept_tables().remove_unwanted_csv(); });
@@ -497,8 +500,8 @@ class RankRun {
 
 int run(int argc, char** argv, Model& model) {
     secure_standard_streams();
-    // Set before the model computes anything, and inherited by all threads that are created later:
-    // results must not depend on how the program was linked.
+    // The environment is set before the model computes anything, and all threads that are created
+    // later inherit it. So results do not depend on how the program was linked.
     FloatEnvironment::current().with_denormals().install();
     // The range between this function's frame and the program's arguments contains the variables of
     // main() and of its callers.

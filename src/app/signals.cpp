@@ -30,8 +30,8 @@ std::atomic<bool> speaks_of_stop{false};
 std::atomic<LiveProgress*> asked_of{nullptr};
 static_assert(std::atomic<LiveProgress*>::is_always_lock_free);
 
-// Runs on any thread, also in the middle of a model's event. Therefore it only accesses atomics or
-// calls write().
+// Runs on any thread, also in the middle of a handler. Therefore it only accesses atomics or calls
+// write().
 void on_placement_signal(int) {
     LiveProgress* live = asked_of.load();
     if (live != nullptr && live->placement_watched.load(std::memory_order_relaxed)) {

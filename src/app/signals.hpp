@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIGINT and SIGTERM, and with --checkpoint also SIGUSR1 and SIGHUP, become a request to end the
 // run in an orderly way. The engine reads it between events. During set-up, in on_end() and while
-// results are written, no engine reads it. There the first signal ends the process with one line
-// and the exit code 128 + signal.
+// results are written, no engine reads it. In these phases, the first signal ends the process with
+// one line and the exit code 128 + signal.
 //
-// A signal at least 0.5 s after the first one kills the process by default handling. An earlier one
-// is ignored as a repetition: `timeout` and shells signal a process and then its process group.
+// A second signal that arrives at least 0.5 s after the first one kills the process by default
+// handling. A second signal that arrives earlier is ignored as a repetition: `timeout` and shells
+// signal a process and then its process group.
 //
-// SIGUSR2 asks where the run's pages are. The answer is a line on standard error. The engine prints
-// it if it monitors placement; otherwise the signal handler prints it.
+// SIGUSR2 requests a line on standard error that reports the nodes of the run's pages. The engine
+// prints it if it monitors placement; otherwise the signal handler prints it.
 #pragma once
 
 #include <atomic>

@@ -40,7 +40,7 @@ inline std::string bars(const std::vector<std::string>& words) {
     return fmt::format("{}", fmt::join(words, "|"));
 }
 
-// The JSON value of a number, or of std::optional of one.
+// The JSON value of a number, or of a number in a std::optional.
 template <class Target>
 nlohmann::json json_of(const Target& target) {
     if constexpr (std::is_arithmetic_v<Target>)
@@ -140,7 +140,7 @@ class OptionBuilder {
         return spec;
     }
 
-    // Target: a number, or std::optional of one if the default is no number.
+    // Target: a number, or a number in a std::optional if the default is no number.
     template <class Target>
     OptionSpec& add_number(std::string name, std::string unit, Target& target, Range allowed,
                            OptionRules rules, std::string help) {
@@ -157,7 +157,8 @@ class OptionBuilder {
         return spec;
     }
 
-    // A number, or `word`, which sets the value 0, or no value.
+    // The option accepts a number, or `word`. The word sets the value 0; if Target is a
+    // std::optional, it sets no value.
     template <class Target>
     OptionSpec& add_number_or(std::string name, const std::string& unit, const char* word,
                               Target& target, Range allowed, OptionRules rules, std::string help) {

@@ -63,7 +63,7 @@ const OptionNeed results{"--output DIR or --stats FILE", [](auto& s) {
                              return !s.config.output_directory.empty() || !s.stats_file.empty();
                          }};
 
-// Any policy with this property.
+// The need of any placement policy with this property.
 OptionNeed policy(bool PlacementChoice::*property) {
     std::vector<std::string> words;
     for (const PlacementChoice* const choice : placement_choices)

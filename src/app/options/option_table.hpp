@@ -42,7 +42,8 @@ struct Settings {
     std::set<std::string, std::less<>> given;  // names of the options that the user wrote
 };
 
-// Facts about a run that decide which options are idle, and the values that the engine has chosen.
+// Facts about a run that decide which options have no effect in it, and the values that the engine
+// has chosen.
 struct RunShape {
     Rollback rollback{};
     std::uint64_t workers = 1;  // on all ranks
@@ -59,15 +60,18 @@ struct RunShape {
     }
 };
 
-// setting: a value for the run. text: prints a text instead of a run. file: names a file of
-// settings. check: starts other runs. A file may contain only settings.
+// setting: a value for the run. text: the program prints a text and executes no run. file: names a
+// file of settings. check: the program starts other runs. A file of settings may contain only
+// options of the first kind.
 enum class OptionUse : std::uint8_t { setting, text, file, check };
-// The engines for which the option has an effect. If it is only Time Warp, the other engines either
-// ignore the option or refuse it.
+// The engines for which the option has an effect. If the option has an effect only in Time Warp,
+// the other engines either ignore it or refuse it.
 enum class Engines : std::uint8_t { undecided, all, others_ignore, others_refuse };
-// The part of an option that must be equal in two processes: its value, or only whether it has one.
+// The part of an option that must be equal in two processes. value: its value. presence: only
+// whether it has a value.
 enum class Equal : std::uint8_t { undecided, value, presence, none };
-// Whether the runs of --check-model have the user's value, or the default or a value of their own.
+// Whether the runs of --check-model have the user's value (kept), or the default or another value
+// (replaced).
 enum class InCheckModel : std::uint8_t { undecided, kept, replaced };
 
 // Decisions that follow from the purpose of an option.
@@ -106,7 +110,7 @@ struct OptionSpec {
     OptionRules rules;
     OptionUse use = OptionUse::setting;
     std::string allowed = {};                        // "from 0 to 1"; empty if `values` is complete
-    std::vector<std::string> neutral = {};           // values that ask for nothing
+    std::vector<std::string> neutral = {};           // values that request no feature
     std::function<void(std::string_view)> set = {};  // throws InvalidValue
     std::function<void()> reset = {};                // to the default
     std::function<nlohmann::json()> value = {};      // in force; null: none
@@ -116,7 +120,7 @@ struct OptionSpec {
 
     bool is_setting() const noexcept { return use == OptionUse::setting; }
     bool is_flag() const noexcept { return values.empty(); }
-    bool is_on() const;        // has a value, which is not false
+    bool is_on() const;        // has a value other than false
     std::string text() const;  // the value in force, as on the command line; empty: none
     std::string dashed() const { return "--" + name; }
     std::string with_value() const { return dashed() + ' ' + text(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for a model's Setup, for its combination with the chosen options, and for options together.
-// They are checked once, before any worker starts, and the engine relies on them. Rules that depend
-// on the number of workers or on files are checked elsewhere.
+// Rules for a model's Setup, for the combination of Setup and options, and for combinations of
+// options. They are checked once, before any worker starts, and the engine relies on them. Rules
+// that depend on the number of workers or on files are checked elsewhere.
 #pragma once
 
 #include <cstdint>

@@ -139,7 +139,8 @@ void write_kinds(Lines out, const RunResult& result) {
 
 void write_workers(Lines out, const RunFacts& facts) {
     const auto& workers = facts.result.workers;
-    // Workers exist since this process started. It may have continued a run of an earlier process.
+    // The figures of workers begin with this process, which may have continued the run of an
+    // earlier process.
     const double wall_seconds = facts.result.wall_seconds - facts.result.wall_seconds_before;
     const std::size_t shown =
         facts.settings.verbose ? workers.size() : std::min(workers.size(), workers_shown);

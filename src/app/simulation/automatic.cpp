@@ -14,7 +14,8 @@
 namespace nw {
 namespace {
 
-// Whether a window of the lookahead's size contains fewer than eight numbers at this virtual time.
+// Whether a window of the lookahead's size contains fewer than eight floating-point numbers at this
+// virtual time.
 bool is_lost_in_rounding(VirtualTime lookahead, VirtualTime at) noexcept {
     return at < time_infinity && std::nextafter(at, time_infinity) - at > lookahead / 8;
 }
@@ -32,7 +33,8 @@ std::string needs_timewarp(const RunPlan& plan, RankGroup& ranks) {
     return {};
 }
 
-// Each engine reports the same obstacles.
+// Removes repeated notices: each engine that has executed a part of the run reports the same
+// obstacles.
 void drop_repeated(std::vector<std::string>& notices) {
     std::vector<std::string> once;
     for (std::string& notice : notices)

@@ -47,7 +47,8 @@ RunSample totals_of(const RunResult& result) {
     return last;
 }
 
-// A rank without a group would have nothing to do.
+// Throws SetupError if there are fewer groups than ranks: a rank without a group would have nothing
+// to do.
 void check_ranks(const RunPlan& plan) {
     const std::uint32_t groups = plan.partition.groups();
     if (groups >= plan.ranks) return;
@@ -57,8 +58,8 @@ void check_ranks(const RunPlan& plan) {
                                  plan.config.restart_from ? "" : ", or a smaller --lps-per-group"));
 }
 
-// Segments come from the region. They come from libc if the address space is so limited (ulimit -v)
-// that a group would have less than slot_bytes_min, which it may need.
+// Returns the source of segments: the region, or libc if the address space is so limited (ulimit
+// -v) that a group's slot would have less than slot_bytes_min. A group may need this size.
 std::unique_ptr<MemorySource> open_memory(Os& os, const RunPlan& plan,
                                           std::vector<std::string>& notices) {
     const Config& config = plan.config;
@@ -148,8 +149,8 @@ class LookForPointers {
         if (memory_.region() == nullptr) return;
         const std::vector<PointersFromOutside> all = look_.found();
         if (all.empty()) return;
-        // Memory that stays may be read by the holder of a pointer. Pointers in the program's own
-        // variables are the model's responsibility.
+        // If the memory of LPs keeps its contents, the holder of a pointer may read it. Pointers in
+        // the program's own variables are the model's responsibility.
         const bool stays = memory_.keeps_contents();
         if (!stays) {
             memory_.keep_mapped();
@@ -172,7 +173,8 @@ class LookForPointers {
     const OutsideLook look_{memory_.os()};
 };
 
-// Such a measure probably names a figure of a class that the model no longer has.
+// Adds a notice for each measure that no LP has. Such a measure probably names a figure of a class
+// that the model no longer has.
 void note_measures_of_none(RunResult& result) {
     for (std::size_t i = 0; i < result.measures.size(); ++i)
         if (result.measures.figures(i).lps == 0)
@@ -231,8 +233,8 @@ void add_notices(RunResult& result, const Setup& setup, const Config& config,
         result.notices.push_back(std::move(notice));
     if (config.protect_shared && !SharedArena::is_whole())
         result.notices.push_back(
-            "--protect-shared: the kernel does not permit all memory of setup() in one place, "
-            "read-only; writes of handlers to it may stay undetected");
+            "--protect-shared: the kernel does not permit that all memory of setup() is read-only; "
+            "writes of handlers to this memory may stay undetected");
 }
 
 }  // namespace
@@ -314,8 +316,8 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
                               .host_places = where_.host_places};
     if (crowded_by_net)
         result.notices.push_back(
-            "--net-thread: every core has a worker; this is slower than --net-thread off or one "
-            "worker fewer");
+            "--net-thread: every core has a worker; this is slower than with --net-thread off or "
+            "with one worker fewer");
     if (plan_->moves_between_ranks() && !have_same_addresses(ranks_, *memory)) {
         plan_->same_addresses = false;
         result.notices.emplace_back(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a model to its end with the configured engine. src/app uses the engines only through this
-// class. A run consists of several steps, so that the ranks can agree between them: all ranks find
-// an error in the plan, and one rank reports it.
+// class. A run consists of several steps, so that the ranks can agree after each step. For example,
+// all ranks find an error in the plan, and one rank reports it.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ namespace nw {
 
 class Simulation {
   public:
-    // Collective: the ranks learn where their workers run. Requires: the arguments outlive this;
-    // setup and configuration are consistent (app/options/setup_rules.hpp).
+    // Collective: the ranks learn where their workers run. Requires: the arguments outlive this
+    // object; setup and configuration are consistent (app/options/setup_rules.hpp).
     Simulation(const Setup& setup, const Config& config, RankGroup& ranks);
 
     // Not collective, but with the same outcome on all ranks. Throws SetupError if there are too
