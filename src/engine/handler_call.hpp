@@ -26,8 +26,9 @@ namespace nw {
 enum class HandlerEnd : std::uint8_t { returned, out_of_memory, exception, unknown_exception };
 
 // Runs `body` with `heap` as the current heap (null: libc's). The heap stays current, and the guard
-// stays armed, until `body` and an exception that it throws have ended: the exception's what() and
-// its destructor are the model's code. The text of the exception becomes the guard's description.
+// stays armed, until `body` has ended and an exception that it has thrown is destroyed: the
+// exception's what() and its destructor are the model's code. The text of the exception becomes the
+// guard's description.
 //
 // Always inlined, because a call would pass the captures of `body` through memory. Other functions
 // on the path of an event are always inlined for the same reason.
@@ -70,8 +71,8 @@ template <class Body>
     return "an exception that is not a std::exception";
 }
 
-// Called after run_armed(). Returns whether the handler succeeded. If not, `failure` describes what
-// happened.
+// Called after run_armed(). Returns whether the handler succeeded. If not, stores a description of
+// the failure in `failure`.
 [[gnu::always_inline]] inline bool describe_end(const FaultGuard& guard, HandlerEnd end,
                                                 std::string& failure) {
     guard.restore_float_environment();
@@ -82,9 +83,9 @@ template <class Body>
     return false;
 }
 
-// Runs `body`, which calls the model. Returns whether it succeeded. If not, `failure` describes
-// what happened. A fault (bad pointer, division by zero) jumps to the place where the caller has
-// set guard.env().
+// Runs `body`, which calls the model. Returns whether `body` succeeded. If not, stores a
+// description of the failure in `failure`. A fault (bad pointer, division by zero) jumps to the
+// place where the caller has set guard.env().
 template <class Body>
 bool call_guarded(FaultGuard& guard, LpHeap* heap, std::string& failure, Body&& body) {
     return describe_end(guard, run_armed(guard, heap, std::forward<Body>(body)), failure);

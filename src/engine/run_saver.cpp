@@ -33,8 +33,8 @@ void visit_part(Part& part, Saved& saved) {
     IntervalSums::pack(part, saved.intervals);
 }
 
-// Each rank sends this to the first rank when its files are written. Then the first rank sends the
-// common result to all ranks.
+// Each rank sends one message of this type to the first rank when its files are written. Then the
+// first rank sends the common result to all ranks.
 struct Message {
     std::string failure;       // empty: no failure
     std::uint64_t signal = 0;  // that the rank has received; 0: none

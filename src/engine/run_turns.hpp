@@ -49,7 +49,8 @@ class YieldedCore {
 // times as long with 1000 turns as with 8.
 inline constexpr std::uint32_t idle_turns_before_yield = 1000;
 inline constexpr std::uint32_t idle_turns_before_yield_shared = 8;
-// A yield to a waiting worker takes a microsecond. A sleep with its wake-up takes about ten.
+// A yield to a waiting worker takes a microsecond. A sleep with its wake-up takes about ten
+// microseconds.
 inline constexpr std::uint32_t yields_before_sleep = 100;
 
 // Thread: the worker's. worker.turn() returns whether it did any work. worker.sleep() is called

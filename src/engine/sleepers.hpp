@@ -20,8 +20,8 @@ class Sleepers {
     using Time = std::chrono::milliseconds;
 
     // A sleeping worker wakes up after `longest` at the latest, because its turns also run the
-    // watchdog. `network`: worker 0 serves the network. It then sleeps in Transport::sleep(), and
-    // only if the transport can wake it.
+    // watchdog. `network`: the transport, if worker 0 serves the network. Worker 0 then sleeps in
+    // Transport::sleep(), and only if the transport can wake it.
     explicit Sleepers(std::uint32_t workers, Transport* network = nullptr, Time longest = Time(20))
         : network_(network), longest_(longest), sleepers_(workers) {}
 

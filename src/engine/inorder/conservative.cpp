@@ -35,7 +35,8 @@ class ConservativeRun final : public ThreadedRun<WindowRank, WindowWorker> {
 
     int agreed_signal() const noexcept override { return sums().stop; }
 
-    // Takes one sample of the nodes of pages. This engine does not move groups, so one is enough.
+    // Takes one sample of the nodes of pages. This engine does not move groups, so one sample is
+    // enough.
     void add_results() override try {
         NumaReport& numa = run_.result.numa;
         if (!pages_can_be_remote(run_.places, numa.nodes)) return;

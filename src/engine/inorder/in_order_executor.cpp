@@ -418,7 +418,8 @@ void InOrderExecutor::continue_from(PausedRun& paused) {
 }
 
 // The key of the last event at which an LP allowed the end of the run is not saved. A restart does
-// not need it: some LP has not allowed the end yet, and will do so at a later event.
+// not need this key: at least one LP has not allowed the end yet, and can allow it only at a later
+// event.
 SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
                                 const AddressMap& map, VirtualTime gvt) {
     nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);

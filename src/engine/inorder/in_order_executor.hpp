@@ -85,7 +85,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void start(const std::function<void()>& move_mail);
 
     // Executes events before `horizon`, at most `events_max`. It stops earlier if no event is left,
-    // if all of this executor's LPs have ended (with an end condition), or if the watch ends the
+    // if all of this executor's LPs have ended (with an end condition), or if HandlerWatch ends the
     // batch. Returns the number of executed events. Throws ModelError if a handler fails.
     std::uint64_t run(VirtualTime horizon, std::uint64_t events_max) {
         return (this->*run_batch_)(horizon, events_max);

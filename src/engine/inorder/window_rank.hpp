@@ -40,8 +40,8 @@ class WindowRank final : public ThreadedRank {
     // another thread holds the net role, the window waits for batches of other ranks, or batches
     // wait to be sent.
     bool net_step();
-    // Thread: the last worker to arrive at the round. It waits for the net role, because no other
-    // worker may poll the round any more.
+    // Thread: the last worker to arrive at the round. The function waits for the net role, because
+    // no other worker may poll the round any more.
     void begin_reduction();
     // Sends the batches that wait. The result of a window does not imply that this rank has sent
     // all batches for other ranks. Requires: no worker executes. Thread: worker 0.

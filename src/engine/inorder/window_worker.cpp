@@ -38,8 +38,8 @@ WindowWorker::WindowWorker(WindowRank& rank, WorkerId self)
       measures_(is_first() && !rank.plan().is_alone()),
       executor_(rank.world(), self_) {}
 
-// Runs `step`. A failure is recorded in the rank, so that all workers learn of it before it ends
-// the run.
+// Runs `step`. A failure is recorded in the rank, so that all workers receive the failure before it
+// ends the run.
 template <class Step>
 void WindowWorker::attempt(Step&& step) noexcept {
     try {

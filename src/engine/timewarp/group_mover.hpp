@@ -5,7 +5,7 @@
 // exchange the packed groups, and the new workers unpack them. No message is in flight meanwhile,
 // so only the table of owners has to be updated.
 //
-// Thread: move() is called by all workers at once; they wait for each other at barriers in it.
+// Thread: all workers call move() at the same time, and wait for each other at barriers inside it.
 #pragma once
 
 #include <barrier>

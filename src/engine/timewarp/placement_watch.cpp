@@ -19,8 +19,8 @@
 namespace nw {
 namespace {
 
-// Pages of one sample: 2,048 take half a millisecond of one core, and the estimated share is
-// accurate to 1 or 2 percent.
+// The number of pages of one sample. A sample of 2,048 pages takes half a millisecond of one core,
+// and the estimated share is accurate to 1 or 2 percent.
 constexpr std::size_t pages_a_sample = 2048;
 
 // The interval between two checks for requests of the user.

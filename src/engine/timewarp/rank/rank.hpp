@@ -117,8 +117,8 @@ class Rank final : public ThreadedRank {
     // Thread: worker w, before any worker sends. Ranks with many workers have no rings, because
     // each pair of workers needs one.
     void make_rings_to(std::uint32_t w);
-    // Thread: worker w. One ring from each worker of the rank, by its number. Empty if mail uses
-    // only the bottom halves.
+    // Thread: worker w. Returns one ring from each worker of the rank, indexed by the number of
+    // this worker. Empty if mail uses only the bottom halves.
     std::span<MailRing> rings_to(std::uint32_t w) noexcept;
     // Null: there are no rings.
     MailRing* ring(std::uint32_t from, std::uint32_t to) noexcept;
@@ -143,7 +143,7 @@ class Rank final : public ThreadedRank {
     WorkerSeats& seats() noexcept { return seats_; }
     // Thread: worker 0 of the first rank.
     RankBalance& balance() noexcept { return balance_; }
-    // Thread: the groups' owner. It gives up everything that belongs to the groups.
+    // Thread: the groups' owner, which does not access the groups' data after the call.
     void hand_over(Handover&& handover, std::uint32_t to);
     // Thread: worker w. Returns the groups that were handed over to w since the last call. From now
     // on, w owns these groups. If the ready list of w contains a bottom half whose group w does not
