@@ -2,12 +2,12 @@
 // A run that is saved or restarted (--checkpoint, --restart) needs its libraries at the addresses
 // that they had in the earlier process, because LPs contain pointers into them. Linux chooses these
 // addresses at random for each process. This random choice can be switched off only before a
-// program is loaded. Therefore a program whose command line asks for such a run executes itself
+// program is loaded. Therefore a program whose command line requests such a run executes itself
 // again: the process, arguments, environment and open files remain, and the addresses are the same
 // in every process.
 //
-// This happens before main(), because input or output of main() before nw::run must not happen
-// twice.
+// The program executes itself again before main() runs, because input or output of main() before
+// nw::run must not happen twice.
 #pragma once
 
 #include <string>

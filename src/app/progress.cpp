@@ -173,7 +173,7 @@ void ProgressLine::redraw_often() {
 }
 
 void ProgressLine::print_rarely(double first_seconds) {
-    // Samples are taken as often as for a terminal, so that the speed is that of the last 5
+    // Samples are taken as often as for a terminal, so that the line shows the speed of the last 5
     // seconds.
     LogPace pace(first_seconds);
     while (wait_for(redraw_period)) {

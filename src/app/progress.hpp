@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The progress line of a long run. A separate thread writes it. This thread reads the figures that
-// the engine publishes at GVT rounds, and neither waits for a worker nor blocks one. So a blocked
-// terminal does not delay the run.
+// the engine publishes at GVT rounds, and neither waits for a worker nor blocks a worker. So a
+// blocked terminal does not delay the run.
 //
 // On a terminal the line is overwritten again and again. A log receives one line per minute: this
 // is enough to find out later when the run became slow, and keeps the log short.

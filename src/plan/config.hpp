@@ -81,7 +81,7 @@ struct Config {
     double check_interrupt = 0;
     // Share of groups that each rebinding moves at random, in [0, 1].
     double check_rebind = 0;
-    // Not null: this run is one of those of --check-model.
+    // Not null: this run is one of the runs of --check-model.
     CheckedRun* checked = nullptr;
 };
 
@@ -90,8 +90,7 @@ inline bool may_be_timewarp(const Config& config) noexcept {
     return config.engine == EngineKind::timewarp || config.engine == EngineKind::automatic;
 }
 
-// Small pages if pages are spread over nodes now or may be spread later, unless the user has
-// decided otherwise.
+// Returns off if the placement may spread pages over nodes, unless the user has chosen a value.
 inline HugePages huge_pages_of(const Config& config) noexcept {
     const bool is_free = config.huge_pages == HugePages::automatic;
     return is_free && config.place->spreads_pages ? HugePages::off : config.huge_pages;

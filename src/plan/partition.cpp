@@ -81,8 +81,8 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     options[METIS_OPTION_SEED] = 1;
     // METIS handles SIGTERM and SIGABRT while it works, because it uses them for its own errors.
     // Afterwards it restores the handlers by signal(2), which may make them one-shot, depending on
-    // the C library; the next signal would then kill the process. A signal of the user must wait
-    // meanwhile, because METIS would treat it as its own error.
+    // the C library; the next signal would then kill the process. Signals of the user are blocked
+    // during the call, because METIS would treat them as internal errors.
     const SignalsBlocked blocked;
     const KeptSignalActions<SIGTERM, SIGABRT> kept;
     const int status = METIS_PartGraphKway(

@@ -18,7 +18,7 @@ namespace nw {
 
 struct Setup;
 
-// A partition without the owners of groups. It suffices to make the same groups again.
+// A partition without the owners of groups. These data suffice to make the same groups again.
 struct SavedPartition {
     std::uint32_t lps = 0;
     std::uint32_t lps_per_group = 1;

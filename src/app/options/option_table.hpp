@@ -54,7 +54,7 @@ struct RunShape {
     VirtualTime until = time_infinity;
     std::uint32_t lps_per_group = 0;
 
-    // Whether Time Warp executes the run or a part of it, or may still do so.
+    // Whether Time Warp executes the run or a part of it, or may still execute a part.
     bool runs_timewarp(const Config& config) const noexcept {
         return may_be_timewarp(config) && !is_conservative;
     }

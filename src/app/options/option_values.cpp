@@ -132,7 +132,7 @@ std::string enumerate(const std::vector<std::string>& words, std::string_view la
 }
 
 std::string nearest_word(std::string_view text, const std::vector<std::string>& words) {
-    // No word is near to such a long text, and the comparison might take seconds.
+    // No word is similar to a longer text, and the comparison might take seconds.
     constexpr std::size_t longest = 100;
     if (text.size() > longest) return {};
     // One row of the table of distances between all prefixes of `text` and a prefix of `word`.

@@ -28,7 +28,7 @@ std::string kernel_release() {
     return std::getline(file, release) ? "Linux " + release : "unknown";
 }
 
-// Rounded up: with a quota of 1.5 CPUs, two threads run at once for some of the time.
+// The number is rounded up: with a quota of 1.5 CPUs, two threads run at once for some of the time.
 unsigned usable_cpus() {
     const auto bound_to = static_cast<double>(linux_os().thread_cpus().size());
     return static_cast<unsigned>(std::min(bound_to, std::ceil(ControlGroups().cpu_quota())));

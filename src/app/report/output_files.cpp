@@ -42,8 +42,8 @@ int try_to_create(const std::string& path) {
 }
 
 // Opens a device or a pipe for writing. Returns its descriptor, or -1 and errno. The reader of a
-// pipe may open it a little later, so opening is tried for 5 s. It never blocks: without a reader
-// the run would hang before it has begun.
+// pipe may open it a little later, so opening is tried for 5 s. Opening never blocks: without a
+// reader the run would hang before it has begun.
 int open_for_writing(const fs::path& path) {
     constexpr int tries = 100;
     constexpr std::chrono::milliseconds between{50};

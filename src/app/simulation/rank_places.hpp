@@ -23,8 +23,8 @@ struct RankPlaces {
     bool spare_core = false;         // each sharer has a core without a worker
 };
 
-// Collective. `workers_wanted` 0: one per core of this rank's share. Then the smallest of these
-// numbers is used on all ranks.
+// Collective. `workers_wanted` 0: each rank computes one worker per core of its share, and all
+// ranks use the smallest of these numbers.
 RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted);
 
 // Collective. Returns one readable line for each rank: its host, and the core and NUMA node of each

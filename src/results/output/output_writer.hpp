@@ -8,8 +8,8 @@
 // (row_spool.hpp); when the run is saved or over, the spools are merged into the first rank's
 // tables (output_merge.hpp).
 //
-// Thread: any worker calls hand_over(). It takes a mutex only if there are rows; otherwise it is
-// one atomic store of the bound.
+// Thread: any worker calls hand_over(). The call takes a mutex only if there are rows; otherwise it
+// is one atomic store of the bound.
 #pragma once
 
 #include <atomic>

@@ -47,8 +47,8 @@ struct NumaReport {
     std::optional<Placement> placement;         // at the end; empty: not measured
     std::optional<std::uint64_t> pages_shared;  // pages that belong to more than one group
     std::vector<PlacementSample> history;
-    // Describes which facts the placement policy used and what it did. Empty if the policy has
-    // nothing to report.
+    // Describes the facts that the placement policy used, and its decisions. Empty if the policy
+    // has nothing to report.
     std::string placed;
     PagemigdReport pagemigd;
     MemoryKinds memory;  // summed over the workers

@@ -55,8 +55,8 @@ static_assert(sizeof(TraceSpan) == 32);
 // The maximum number of spans of each track. A viewer must be able to load all tracks together.
 std::size_t trace_spans_max(std::size_t ranks, std::size_t workers) noexcept;
 
-// A track in a checkpoint and in the result of a run. It contains all pieces of the run, and its
-// times are those of the whole run.
+// A track in a checkpoint and in the result of a run. It contains the spans of all pieces of the
+// run. The times are nanoseconds since the beginning of the whole run.
 struct NamedTrack {
     std::uint32_t rank = 0;
     std::string name;
@@ -77,9 +77,9 @@ class TraceTrack {
     // Requires: spans are added in the order of their ends.
     void add(TraceKind kind, Clock::time_point start, Clock::time_point end, std::uint64_t count,
              std::uint32_t lp = 0, std::uint16_t type = 0);
-    // Adds the spans of earlier pieces of the run. Requires: the track is empty. The times of the
-    // spans are those of the whole run, of which `before_ns` precede this piece. The spans are in
-    // the order of spans().
+    // Adds the spans of earlier pieces of the run. Requires: the track is empty. The times of these
+    // spans are nanoseconds since the beginning of the whole run. This piece begins `before_ns`
+    // later. The spans are in the order of spans().
     void resume(const std::vector<TraceSpan>& earlier, std::int64_t before_ns);
     // Returns the spans in the order of their ends. Spans of earlier pieces have times of 0 or
     // less: nanoseconds before the event loop of this piece. Spans of this piece have times of the
