@@ -80,7 +80,7 @@ options = set(OPTION.findall("\n".join(helps)))
 
 spoken = set(re.findall(r"\w+", "\n".join(helps)
                         + said_by(programs.bin / "phold", "--until", 20, "--verbose")))
-spoken |= words_in("src/app/report/trace_file.cpp")
+spoken |= words_in("src/app/report/trace_file.cpp", "src/app/modelcheck/model_check.cpp")
 programs.statistics_of("phold", "--until", 20, "--workers", 2)
 statistics = names_in(json.loads((programs.work / "stats.json").read_text()))
 for_users = statistics | words_in("src/include")
