@@ -29,7 +29,7 @@ class HostBoard {
     HostBoard(const HostBoard&) = delete;
     HostBoard& operator=(const HostBoard&) = delete;
 
-    // True for the first rank of those that share this board.
+    // True if this rank is the first of the ranks that share this board.
     bool is_first() const noexcept { return member_ == 0; }
 
     // Stores this rank's value. Each rank calls it once for each reduction. The last rank to call
@@ -38,7 +38,7 @@ class HostBoard {
     // True when sum() is the combination of the values of all ranks that share this board.
     bool is_combined() const noexcept { return board_->combined.load() == put_; }
 
-    // Declares sum() final, after the reduction over hosts. Thread: the holder of the net role in
+    // Marks sum() as final, after the reduction over hosts. Thread: the holder of the net role in
     // the first rank.
     void publish() noexcept {
         board_->published.store(put_);

@@ -12,16 +12,16 @@
 namespace nw {
 namespace {
 
-// Number of posted receives. A batch that arrives between two steps of the net role should find a
-// posted buffer. Otherwise MPI stores it in a buffer of MPI, which costs a copy of at most 4 KB;
-// the batch is not lost. A step receives about 16 batches (src/net/exchange.hpp). The other 16
-// buffers are for batches that arrive meanwhile.
+// Number of posted receives. There should be a posted buffer for each batch that arrives between
+// two steps of the net role. Otherwise MPI stores the batch in a buffer of MPI, which costs a copy
+// of at most 4 KB; the batch is not lost. A step receives about 16 batches (src/net/exchange.hpp).
+// The other 16 buffers are for batches that arrive meanwhile.
 constexpr std::size_t receives_posted = 32;
 constexpr int batch_tag = 1;
 
 // The function that combines the values of the current reduction. It is a global variable because
-// MPI passes no user data to an operation. One is enough: there is one transport at a time, with
-// one reduction at a time. Thread: the holder of the net role.
+// MPI passes no user data to an operation. One variable is enough: there is one transport at a
+// time, with one reduction at a time. Thread: the holder of the net role.
 Transport::Combine combine_now = nullptr;
 
 void combine_values(void* in, void* in_out, int* length, MPI_Datatype* type) {

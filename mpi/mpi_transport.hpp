@@ -4,9 +4,9 @@
 // any rank. A reduction goes first over the ranks of each host (host_board.hpp), and then over the
 // hosts, as one MPI_Iallreduce with the caller's operation.
 //
-// A rank that exchanges no messages with this rank costs nothing: buffers belong to messages under
-// way, not to ranks. The buffer and the request of a send are kept until a test of the request
-// shows that it is complete.
+// There is no cost for a rank that exchanges no messages with this rank: buffers belong to messages
+// under way, not to ranks. The buffer and the request of a send are kept until a test of the
+// request shows that it is complete.
 //
 // Thread: the holder of the net role. Constructor and destructor: the main thread. wake(): any
 // thread. sleep(): one thread that does not hold the net role.

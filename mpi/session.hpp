@@ -4,8 +4,8 @@
 // broken installation of MPI, in a debugger and in a container.
 //
 // The required thread level is MPI_THREAD_SERIALIZED, which RankGroup::check() verifies: any worker
-// may call MPI, one at a time. The net role ensures that. MPI_THREAD_MULTIPLE would take a lock in
-// each call.
+// may call MPI, but only one at a time. The net role ensures that no two workers call MPI at the
+// same time. MPI_THREAD_MULTIPLE would take a lock in each call.
 #pragma once
 
 #include <memory>

@@ -2,11 +2,11 @@
 // The total order of events: (time, generation, sender, sequence).
 //
 // The generation starts at a value that follows from the event's priority. If the event has the
-// time of its cause, it is also larger than the generation of the cause: an effect without delay
-// comes after its cause. The sequence counts the events that the sender has scheduled, and is
-// rolled back with the sender. So an event that is scheduled again after a rollback has its former
-// place. The order is not the identity: anti-messages find their events by (sender, serial)
-// (event_header.hpp).
+// same time as the event that scheduled it, its generation is also larger than the generation of
+// that event. So an event that was scheduled without delay comes after its cause. The sequence
+// counts the events that the sender has scheduled, and is rolled back with the sender. So an event
+// that is scheduled again after a rollback has its former place. An anti-message finds its event
+// not by this key, but by the identity (sender, serial) (event_header.hpp).
 #pragma once
 
 #include <cmath>
@@ -19,8 +19,8 @@
 namespace nw {
 
 // A lower bound of events, for example GVT. It includes the generation, because a chain of zero
-// delays stays at one time and only its generations show its progress. The effects of an event have
-// a larger bound than the event.
+// delays stays at one time and only its generations show its progress. An event that is scheduled
+// by another event has a larger bound than that event.
 struct EventBound {
     VirtualTime time;
     std::uint32_t generation;
@@ -33,7 +33,8 @@ struct EventBound {
     }
 };
 
-// Returns the smallest bound beyond `bound`. The last generation is followed by the next time.
+// Returns the smallest bound beyond `bound`. After the last generation of a time comes the next
+// larger time.
 inline EventBound just_after(const EventBound& bound) noexcept {
     if (bound.generation == UINT32_MAX) return {std::nextafter(bound.time, time_infinity)};
     return {bound.time, bound.generation + 1};
@@ -71,7 +72,7 @@ inline bool before(const A& a, const B& b) noexcept {
     return a.sequence < b.sequence;
 }
 
-// Returns a key that is before every event at that time or later.
+// Returns a key that is before all events at this time or later.
 inline EventKey start_of(VirtualTime time) noexcept { return {time, 0, 0, 0}; }
 inline EventKey start_of(const EventBound& bound) noexcept {
     return {bound.time, bound.generation, 0, 0};

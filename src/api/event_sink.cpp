@@ -63,8 +63,8 @@ const Kinds& EventSink::kinds() const noexcept { return kinds_->kinds(); }
 
 void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
                       ScheduledTime when, std::size_t payload_bytes) {
-    // Made in the LP's heap, like an exception that the handler throws itself, because the handler
-    // may catch and keep it.
+    // The text is in the LP's heap, like an exception that the handler throws itself, because the
+    // handler may catch and keep the exception.
     const std::string where = fmt::format(
         "{} at time {} schedules an event for {} at time {}: ", rules.kinds->name(index(self)), now,
         rules.kinds->name(index(target)), when.time);

@@ -91,8 +91,8 @@ inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime no
 }
 
 // Returns the generation of an event that is scheduled for `time` by an event of generation
-// `parent` at `now`. `first` is the first generation of its priority. Throws ModelError if a
-// chain of zero delays is longer than generations can count.
+// `parent` at `now`. `first` is the first generation of its priority. Throws ModelError if the
+// chain of zero delays is too long for the 32 bits of a generation.
 [[noreturn, gnu::cold]] void chain_too_long(VirtualTime now);
 
 inline std::uint32_t generation_after(std::uint32_t parent, VirtualTime now, VirtualTime time,

@@ -61,7 +61,7 @@ class LpKinds {
     Kinds kinds_;
     std::vector<Slot> slots_;
     // A row for each kind, a column for each type number. The last column is for all types above
-    // the declared ones.
+    // the largest declared type.
     std::vector<std::uint32_t> slot_of_;
     std::size_t columns_ = 1;
     std::vector<std::size_t> object_bytes_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's part of the process library: it receives faults of processes and requests without
-// effect, which process/coroutine.hpp and process/resource.hpp report, and it describes the process
-// that has failed.
+// The engine's part of the process library. It posts the two faults that the library detects: a
+// process that was never started, and an object (such as a delay or a request) that was never
+// awaited. It also describes the process that has failed.
 #include "api/process_messages.hpp"
 
 #include <cxxabi.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks of pending entries, in chunks of one size that share memory.
 //
-// The pending set has thousands of unsorted buckets, and most of them grow at any time. If each
-// bucket were a vector, it would copy its entries when it grows, and hold twice the memory that it
-// needs. Here a bucket takes a chunk of 31 entries at a time, and returns it while it is in the
-// cache, so that the next bucket reuses it.
+// The pending set has thousands of unsorted buckets, and at any time most of them are growing. If
+// each bucket were a vector, it would copy its entries when it grows, and hold up to twice the
+// memory that it needs. Here a bucket takes a chunk of 31 entries at a time. It returns the chunk
+// right after the entries were read, so that the next bucket takes a chunk that is still in the
+// cache.
 //
 // The owner of a stack stores only its tail: the address of the next entry, or null if the stack is
 // empty. The address of the last entry is masked to find its chunk. A tail at a multiple of the
@@ -39,7 +40,7 @@ class EntryPool {
         if (reinterpret_cast<std::uintptr_t>(place) % chunk_bytes == 0) [[unlikely]]
             place = extend(place);
         if constexpr (std::is_same_v<Words, PendingEntry>)
-            copy_by_words(place, words);  // not faster for short events
+            copy_by_words(place, words);  // for short events, memcpy is as fast
         else
             std::memcpy(static_cast<void*>(place), &words, sizeof words);
         tail = place + 1;
@@ -80,7 +81,8 @@ class EntryPool {
 
     // Copies with registers of eight bytes. An entry for a new record was written just before, in
     // words of eight bytes. A load of two such words waits until both have left the store buffer.
-    // Older stores leave it first, and those to the record and to the history often miss the cache.
+    // Older stores leave the store buffer first, and the stores to the record and to the history
+    // often miss the cache.
     static void copy_by_words(PendingEntry* to, const PendingEntry& from) noexcept {
         constexpr std::size_t word_bytes = sizeof(std::uint64_t);
         for (std::size_t at = 0; at < sizeof from; at += word_bytes) {

@@ -26,9 +26,10 @@ enum class EventStatus : std::uint8_t {
 struct EventRecord : EventHeader {
     EventRecord* next_sent;  // the next event that the same execution sent to this worker
     EventStatus status;
-    // Sender and target have, or had, different workers: an anti-message may wait for the event.
+    // Sender and target have, or had, different workers. So an anti-message may have arrived before
+    // the event.
     bool from_other_worker;
-    bool failed;          // its handler threw, crashed, or was skipped because an earlier one did
+    bool failed;          // its handler threw, crashed, or was skipped after an earlier failure
     bool lets_end;        // the LP's can_end() returned true after it
     bool rollback_tried;  // --check-rollback has handled it
     bool deferred;        // its handler was interrupted and will run again; `failed` is set, too

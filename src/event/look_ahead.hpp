@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prepares the next eight events of the sorted run together: the places of their LPs, and the next
-// block of random numbers of each LP. For the sixteen events after these it prefetches LPs, records
-// and objects.
+// Prepares the next eight events of the sorted run together: finds their LPs, and computes the next
+// block of random numbers of each LP. For the sixteen events after these, it prefetches LPs,
+// records and objects.
 //
 // Each result is a guess: a late event may come first, and an LP may draw numbers before the event
 // is executed. give_block() compares the LP's number and its count of blocks before it uses a
@@ -66,7 +66,7 @@ class LookAhead {
 
   private:
     static constexpr std::size_t width = PhiloxBlocks::width;
-    // Of eight consecutive entries of the run.
+    // The LPs of eight consecutive entries of the run.
     using Places = std::array<Place, width>;
 
     template <class Lps>

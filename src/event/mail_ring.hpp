@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mail from one worker to another worker of the same rank: a ring of wire events with one writer
-// and one reader. For each event, a bottom half costs both workers several cache lines; a ring
-// costs them the lines of the event, and one more for all events that the writer publishes
-// together.
+// and one reader. With a bottom half, several cache lines move between the two workers for each
+// event. With a ring, only the lines of the event itself move, and one more line for all events
+// that the writer publishes together.
 //
 // The ring does not grow. The writer sends large events, and events for which the ring has no room,
 // to the bottom half of their group (bottom_half.hpp).
 //
-// Positions count bytes and never wrap. An event may begin before the end of the buffer and extend
-// beyond it.
+// Positions count bytes and never wrap; position % capacity is the index in the buffer. An event is
+// never split: after `capacity` bytes, the buffer has room for the end of one event.
 #pragma once
 
 #include <atomic>

@@ -169,7 +169,8 @@ void PendingSet::sort_into_run(std::size_t slot) {
     const std::size_t count = EntryPool::count(tail);
     if (count > run_capacity_) {
         run_capacity_ = std::bit_ceil(count);
-        // Not even the end of the run is the address of another entry (pop()).
+        // One entry more than needed: so the end of the run is never the address of another entry,
+        // on which pop() relies.
         run_ = std::make_unique_for_overwrite<PendingEntry[]>(run_capacity_ + 1);
         cell_of_.resize(run_capacity_);
         meter_memory<MeterKind::pending>(run_.get(), run_capacity_ * sizeof(PendingEntry));
@@ -323,7 +324,8 @@ void PendingSet::rebuild() {
     size_ = size;
 }
 
-// Makes an empty ladder that begins at `first` and suits times like those of the sample.
+// Makes an empty ladder that begins at `first`. The width and the number of its buckets are chosen
+// for times as in the sample.
 void PendingSet::set_shape(VirtualTime first, const std::vector<double>& sample) {
     const double width = choose_width(sample);
     const double scale = 1 / width;
@@ -354,8 +356,8 @@ void PendingSet::set_shape(VirtualTime first, const std::vector<double>& sample)
 double PendingSet::choose_width(const std::vector<double>& sample) const {
     const double target = bucket_target(size_);
     double width = infinity;
-    // From the pending entries: the density of the earliest quarter, or of more if that has only
-    // one time.
+    // From the pending entries: the density of the earliest quarter, or of more quarters if all
+    // times of the earliest quarter are equal.
     for (std::size_t quarters = 1; quarters <= 4 && width == infinity; ++quarters) {
         const double span = sample[(sample.size() - 1) * quarters / 4] - sample.front();
         const double entries = static_cast<double>(size_) * static_cast<double>(quarters) / 4;

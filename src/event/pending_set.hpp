@@ -8,18 +8,19 @@
 //
 // where x = (time - origin) * scale is the time in bucket widths. An entry is written once to its
 // bucket, and once more when the bucket is sorted into the run (counting sort). The run is then
-// read in sequence. So there are two sequential streams, while a heap has a cache miss at each
-// level. A bucket holds tens to about a thousand entries, so that the tails of all buckets stay in
-// the cache for any number of entries. A calendar queue, with few entries per bucket, has a cache
-// miss at every insertion. Sorting rungs lazily is the idea of the ladder queue (Tang, Goh, Thng,
-// 2005). The far bins are a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, 1990), in which entries
-// move only to lower bins.
+// read in sequence. So memory is accessed in two sequential streams; a heap would have a cache miss
+// at each of its levels. A bucket holds tens to about a thousand entries, so that the tails of all
+// buckets stay in the cache for any number of entries. A calendar queue has few entries per bucket,
+// and therefore a cache miss at every insertion. Sorting rungs lazily is the idea of the ladder
+// queue (Tang, Goh, Thng, 2005). The far bins are a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan,
+// 1990), in which entries move only to lower bins.
 //
 // An entry that is pushed below `next`, for example after a rollback, goes into the heap at
 // logarithmic cost. The ladder is rebuilt if the heap has received too many entries, or if the
-// buckets have become too full or too empty. The operations since the last rebuild pay for the cost
-// of the next one. Any mix of operations costs amortized O(log n) per operation, times a factor
-// that depends on the range of times (an entry moves through at most 52 far bins).
+// buckets have become too full or too empty. The cost of a rebuild is at most proportional to the
+// number of operations since the last rebuild. So any mix of operations costs amortized O(log n)
+// per operation, times a factor that depends on the range of times (an entry moves through at most
+// 52 far bins).
 //
 // Thread: the worker that owns the set. The set cannot delete an entry in the middle: the caller
 // marks the event, and checks the mark when it pops the entry.
@@ -60,7 +61,8 @@ class PendingSet {
             push_aside(std::bit_cast<PendingEntry>(words), x);
     }
 
-    // Returns the smallest entry, or null. Valid until the next push or pop.
+    // Returns the smallest entry, or null if the set is empty. The pointer is valid until the next
+    // push or pop.
     const PendingEntry* top() {
         if (run_is_first()) [[likely]]
             return run_next_;
@@ -69,7 +71,8 @@ class PendingSet {
 
     // Removes the smallest entry. Requires: `top` is the result of top(), and not null.
     void pop(const PendingEntry* top) {
-        // The run's buffer is larger than the run, so its end is not the address of the heap.
+        // The entry is in the run if, and only if, the addresses are equal. Even the end of the run
+        // is not the address of the heap, because the buffer is larger than the run.
         if (top == run_next_) [[likely]]
             ++run_next_;
         else

@@ -16,7 +16,7 @@ class ReadyList {
     BottomHalf* take_all() noexcept {
         if (head_.load(std::memory_order_relaxed) == nullptr) return nullptr;
         return head_.exchange(nullptr,
-                              std::memory_order_acquire);  // pairs with the release in push
+                              std::memory_order_acquire);  // pairs with push()
     }
     // Sequentially consistent, as is push(): a worker checks this before it sleeps
     // (numa/os/wake_signal.hpp).

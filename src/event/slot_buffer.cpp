@@ -11,9 +11,10 @@ namespace nw {
 namespace {
 
 // Number of consecutive calm eras after which a grown buffer returns to its small area. It then
-// releases its large pages, and must touch them again if it needs them soon. If a burst of 256 KiB
-// arrives just then each time, its 64 pages cost 0.06 page faults per era: about 0.3 µs, for an era
-// that is a turn of 12 µs (docs/results/constants-2026-11-23.csv).
+// releases the pages of its large area, and must touch them again if it needs them soon. In the
+// worst case, a burst of 256 KiB arrives after each return: its 64 pages then cost 0.06 page faults
+// per era, about 0.3 µs. An era is a turn, which takes 12 µs
+// (docs/results/constants-2026-11-23.csv).
 constexpr std::uint16_t calm_eras_wanted = 1024;
 
 }  // namespace

@@ -4,12 +4,12 @@
 //
 //     home    the small area, 64 KiB at the start of the group's slot
 //     large   the large area, 1/16 of the slot
-//     libc    memory of libc, doubled when full; with --memory libc always
+//     libc    memory of libc, doubled when full; the only place with --memory libc
 //
-// When the buffer moves to a larger place, its content is copied, so that it stays contiguous. The
-// buffer returns home, and the large pages return to the kernel, after many consecutive eras that
-// have each used at most half of the small area. Before any thread writes to a page of the slot, a
-// mark of MailPages covers the page.
+// When the buffer moves to a larger place, its content is copied, so that it stays contiguous.
+// After many consecutive eras that have each used at most half of the small area, the buffer
+// returns home, and the pages of the large area return to the kernel. Before any thread writes to a
+// page of the slot, a mark of MailPages covers the page.
 //
 // Used by one thread at a time, which the caller guarantees by a lock or by ownership.
 #pragma once

@@ -25,8 +25,8 @@ struct Transit {
     }
 };
 
-// GVT rounds and epochs are counted modulo 2^32. The first is not 0, so that every run passes the
-// wrap, also in tests.
+// GVT rounds and epochs are counted modulo 2^32. The first number is 32 below the wrap to 0, so
+// that every longer run passes the wrap, also in tests.
 inline constexpr std::uint32_t first_round = 0u - 32;
 
 struct Contribution {
@@ -56,12 +56,12 @@ struct Contribution {
     std::uint64_t move = 0;   // 1 if groups are to move between ranks now
     std::uint64_t leave = 0;  // 1 if another engine is to continue the run
     // A bound beyond all events that the worker has executed irrevocably. Valid after the worker
-    // has learned of one of these four requests.
+    // has read one of these four requests in the result of a round.
     EventBound irrevocable_end{0};
     // 1 if the run may stop between two generations of one time.
     std::uint64_t splits_time = 0;
     // The earliest event of the rank that is final and has failed. The time is infinite if there is
-    // none.
+    // no such event.
     EventKey failed_at{time_infinity, 0, 0, 0};
     // Committed work, in nanoseconds per second and worker: the sum over the ranks, and the maximum
     // over the ranks. Contributed by one worker of each rank.

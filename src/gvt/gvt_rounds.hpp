@@ -27,7 +27,8 @@ struct GvtResult {
     std::uint32_t generation = 0;  // GVT is the pair (gvt, generation)
     bool quiesced = true;          // no message of the epochs closed before the cut was in flight
     VirtualTime window = time_infinity;
-    // Number of generations that may be executed: beyond GVT from 0, at GVT from `generation`.
+    // Number of generations of one time that may be executed. The first of them is `generation` at
+    // the time `gvt`, and 0 at later times.
     std::uint32_t generations = 1;
     Contribution sums{};
 
@@ -38,8 +39,8 @@ class GvtRounds : public ReductionRounds<Contribution, GvtResult> {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // `arrivals`: a rank publishes a result only when it has received all batches that were sent to
-    // it before the cuts.
+    // `arrivals`: if true, a rank publishes a result only when it has received all batches that
+    // were sent to it before the cuts.
     GvtRounds(Transport& transport, std::uint32_t workers, double interval_ms, WindowControl window,
               bool arrivals);
 
@@ -48,13 +49,13 @@ class GvtRounds : public ReductionRounds<Contribution, GvtResult> {
 
     // Called by a worker that has nothing to do before the next result: requests a round now.
     void want_round() noexcept { raise(wanted_); }
-    // Called by a worker that has executed many events since the last round: requests a round when
-    // it is cheap. That is when the time since the last round is at least four times the duration
-    // of its reduction, so that reductions take at most a fifth of the time.
+    // Called by a worker that has executed many events since the last round: requests a round as
+    // soon as the time since the last round is at least four times the duration of its reduction.
+    // So reductions take at most a fifth of the time.
     void suggest_round() noexcept { raise(suggested_); }
 
     // Thread: a worker that has cut the open round. Returns whether the worker should take a turn:
-    // the result is there, or all workers have cut, so that a reduction can be started.
+    // the result is published, or all workers have cut, so that the reduction can be started.
     bool calls_for(std::uint32_t seen) const noexcept { return done() != seen || has_gathered(); }
 
     // --- Thread: the holder of the net role ---
@@ -65,11 +66,12 @@ class GvtRounds : public ReductionRounds<Contribution, GvtResult> {
     // Returns whether a round is over. Cost: a few loads if there is nothing to do.
     bool step(Clock::time_point now);
 
-    // Restarts the watchdog's patience after a time in which no worker could cut.
+    // Restarts the time that the watchdog measures. Called after a period in which no worker could
+    // cut.
     void restart_watchdog(Clock::time_point now) noexcept { opened_at_ = now; }
 
     // Returns the watchdog's message about a round that takes longer than `patience`, once per
-    // round. Empty if the round is younger.
+    // round. Otherwise returns an empty text.
     std::string overdue(Clock::time_point now, std::chrono::duration<double> patience);
 
   private:

@@ -20,10 +20,10 @@ constexpr double window_events_min = 16;
 // a wrong density: safe events are committed before earlier events that lie between them.
 constexpr std::uint64_t density_events = 64;
 
-// Maximum number of events in a window. Per worker: the events that it executes in ten
-// milliseconds, at 6.5 million per second. With small states, their histories take about 10 MiB. Or
-// two per LP, if that is more: the LPs' histories then take about as much memory as the LPs
-// themselves.
+// Maximum number of events in a window: the larger of two numbers. worker_events_most for each
+// worker: the events that it executes in ten milliseconds, at 6.5 million per second. With small
+// states, their histories take about 10 MiB. lp_events_most for each LP: the LPs' histories then
+// take about as much memory as the LPs themselves.
 constexpr double worker_events_most = 65'536;
 constexpr double lp_events_most = 2;
 
@@ -115,8 +115,8 @@ void WindowControl::steer_generations(double efficiency) noexcept {
 }
 
 void WindowControl::steer_width(double efficiency) noexcept {
-    // There is no window until the first judgment. It then starts with the distance of the furthest
-    // worker.
+    // There is no window until the first judgment. The first width is the largest distance of a
+    // worker from GVT.
     if (width_ == time_infinity) width_ = used_;
     const double room = most_events_ / std::max(1.0, static_cast<double>(held_));
     if (efficiency < efficiency_low) {
@@ -126,8 +126,8 @@ void WindowControl::steer_width(double efficiency) noexcept {
     } else if (efficiency > efficiency_high && used_ >= used_share * width_ && room >= growth) {
         width_ *= growth;
     }
-    // The width may not stay 0. (A width of 0 is allowed, because events at GVT are always
-    // executed.)
+    // A width of 0 must not stay, because factors do not change it. (A width of 0 is allowed for
+    // some time, because events at GVT are always executed.)
     const VirtualTime least = committed_ >= density_events
                                   ? least_events_ * advance_mean_ / committed_mean_
                                   : advance_mean_;

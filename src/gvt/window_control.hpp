@@ -3,29 +3,30 @@
 // without a bound, a run takes 10–20 times as long if a worker is descheduled for a time slice. If
 // they execute too little ahead, cores are idle.
 //
-// The window follows the efficiency, the share of executed events that were not rolled back. The
-// sums are equal on all ranks. A width W is judged when GVT has passed all events that were
-// executed before W was set. It is judged earlier if more events have been rolled back since then
-// than were uncommitted at that time, and the excess is at least half of the events executed since.
+// The window follows the efficiency, the share of executed events that were not rolled back. All
+// ranks compute it from equal sums. A width W is judged when GVT has passed all events that were
+// executed before W was set. It is judged earlier if the events that were rolled back since W was
+// set outnumber the events that were uncommitted when W was set, by at least half of the events
+// that were executed since.
 //     below .96: W · max(¼, efficiency²)      above .98, if workers have used half of W: W · 1.25
-// The best fixed width is mostly one with an efficiency between .93 and .99, for 2 to 8 workers on
-// two cores, with and without other processes beside them (docs/decisions/0021). The width does not
-// follow the advance of GVT: if workers wait for cores, GVT advances by W per round, and a width
-// that follows it never grows again.
+// In most measurements, the best fixed width has an efficiency between .93 and .99 (2 to 8 workers
+// on two cores, with and without other processes on these cores; docs/decisions/0021). The width
+// does not follow the advance of GVT: if workers wait for cores, GVT advances by W per round, and a
+// width that follows it never grows again.
 //
-// The efficiency is not always a bound. If workers send each other few events, a worker that has
-// executed ahead while another one waited for a core stays ahead by W, and nothing is rolled back.
-// A wider window is then no faster and takes memory. Therefore W grows only as long as workers hold
-// at most 65,536 uncommitted events per worker, or two per LP if that is more. It shrinks if they
-// hold more.
+// The efficiency does not always limit the width. If workers send each other few events, a worker
+// that has executed ahead while another worker waited for a core stays ahead by W, and nothing is
+// rolled back. A wider window is then no faster and takes memory. Therefore W grows only as long as
+// workers hold at most 65,536 uncommitted events per worker, or two per LP if that is more. It
+// shrinks if they hold more.
 //
 // If the model has a lookahead, this window alternates in trials with a window that ends at the
 // lookahead (window_trials.hpp).
 //
 // A width in time does not bound a chain of zero delays. So the number of generations is bounded,
-// too, also by efficiency, and in every mode. A canceled chain is some hops ahead of its
-// anti-messages. If it returns to LPs whose random counters these anti-messages have just restored,
-// it could stay ahead of them without end.
+// too, also by efficiency, and also with a fixed window or without a window. The reason: a canceled
+// chain is some events ahead of its anti-messages. If the chain returns to LPs whose random
+// counters these anti-messages have just restored, it could stay ahead of them without end.
 //
 // Thread: the holder of the net role.
 #pragma once
@@ -54,7 +55,7 @@ class WindowControl {
     std::uint32_t generations() const noexcept { return generations_; }
 
     // Called if the run continues from a checkpoint at this GVT: the first advance is measured from
-    // there.
+    // this time.
     void begin_at(VirtualTime gvt) noexcept { gvt_ = gvt; }
     // Called after each GVT round. `sums.executed`, `rolled_back` and `committed` are totals since
     // the start.
@@ -68,7 +69,7 @@ class WindowControl {
     void steer_width(double efficiency) noexcept;
     void steer_generations(double efficiency) noexcept;
 
-    bool adaptive_;  // whether the width adapts; the generations always do
+    bool adaptive_;  // whether the width adapts; the number of generations always adapts
     VirtualTime width_;
     VirtualTime lookahead_;
     double least_events_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides by trials whether workers execute beyond the lookahead. Up to GVT plus the lookahead,
-// events are never rolled back. For those of them that are safe, no history is kept
+// events are never rolled back. For the safe events among them, no history is kept
 // (engine/timewarp/worker/safe_horizon.hpp). But workers wait for each other once per lookahead.
 // Beyond the lookahead, cores stay busy, but the work may be rolled back. Which window commits more
 // depends on the model, on the cost of its rollbacks and on other users of the cores. Therefore

@@ -39,7 +39,7 @@ class CountedReduction {
             sent;  // batches since its last part, by rank; empty if none are counted
     };
 
-    // `counts`: whether batches are counted. Without it, a result does not wait for batches.
+    // `counts`: whether batches are counted. If false, a result does not wait for batches.
     CountedReduction(Transport& transport, bool counts)
         : transport_(transport),
           counted_(counts && transport.ranks() > 1 ? transport.ranks() : 0),
@@ -96,7 +96,7 @@ class CountedReduction {
     }
 
   private:
-    static constexpr std::uint32_t stamps_open = 4;  // three, and a power of two: stamps wrap
+    static constexpr std::uint32_t stamps_open = 4;  // 3 are in use; stamps wrap at a power of 2
     enum class Phase : std::uint8_t { none, reducing, receiving };
 
     // The beginning of the reduced bytes. The number of batches for each rank follows.

@@ -35,9 +35,9 @@ class Exchange {
 
     // --- Thread: the holder of the net role ---
 
-    // Passes posted batches to the transport, at most batches_sent_per_step. Returns how many. The
-    // holder of the net role receives after each call: if two ranks only sent, each would wait for
-    // the other, and the number of batches under way would grow.
+    // Passes posted batches to the transport, at most batches_sent_per_step, and returns their
+    // number. The holder of the net role must receive batches after each call: if two ranks only
+    // sent, each would wait for the other, and the number of batches under way would grow.
     std::uint64_t send() {
         if (unsent_.load(std::memory_order_acquire) == 0) return 0;
         if (next_ == sending_.size()) {
@@ -65,7 +65,7 @@ class Exchange {
         });
     }
 
-    // Calls deliver(batch) for some batches that have arrived. Returns how many.
+    // Calls deliver(batch) for some batches that have arrived. Returns their number.
     template <class Deliver>
     std::uint64_t receive(Deliver&& deliver) {
         if (ranks() == 1) return 0;

@@ -3,8 +3,8 @@
 // Backends: SingleProcess, for a process that was started without a launcher, and MPI (mpi/).
 //
 // Thread: the main thread while no worker runs, or worker 0 while all workers are stopped and
-// worker 0 holds the network. Calls are collective unless their comment excludes it: each rank
-// makes the same calls in the same order.
+// worker 0 has the net role. A call is collective unless its comment excludes this: each rank makes
+// the same calls in the same order.
 #pragma once
 
 #include <cstddef>

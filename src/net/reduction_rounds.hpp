@@ -2,8 +2,8 @@
 // A rank's part of repeated reductions over all workers of all ranks. Each worker writes its values
 // into its slot and arrives, once per round. When all workers of the rank have arrived, the holder
 // of the net role reduces the slots over the workers and over the ranks (counted_reduction.hpp),
-// and publishes the result. No worker waits here. With counted batches, a worker that reads the
-// result has everything that was sent before any worker arrived.
+// and publishes the result. No worker waits here. If batches are counted, a rank publishes the
+// result only when it has received all batches that were sent to it before their senders arrived.
 //
 // Rounds are counted modulo 2^32. A batch carries the number of the round in which it was sent.
 //
@@ -58,19 +58,19 @@ class ReductionRounds {
         return arrived_.fetch_add(1) + 1 == workers();
     }
 
-    // The number of the first round whose result is not known yet. result() belongs to the round
-    // before it, and does not change until all workers have arrived again.
+    // The number of the first round whose result is not published yet. result() belongs to the
+    // round before it, and does not change until all workers have arrived again.
     std::uint32_t done() const noexcept {
         return done_.load();  // pairs with the store in step(), also before a sleep (WakeSignal)
     }
     const Result& result() const noexcept { return result_; }
 
-    // Whether all workers have arrived, and the next step() starts the reduction. Before that, no
-    // worker can read its result.
+    // Whether all workers have arrived, so that the next step() starts the reduction. No worker can
+    // read the result of the round before this step.
     bool has_gathered() const noexcept {
         return arrived_.load() == workers();  // pairs with the fetch_add in arrive()
     }
-    // Whether this rank has contributed to a round whose result it does not have.
+    // Whether this rank has contributed to a round whose result it does not have yet.
     bool is_under_way() const noexcept { return reduction_.is_under_way(); }
     // Whether all ranks have contributed, but batches for this rank are still under way.
     bool is_receiving() const noexcept { return reduction_.is_receiving(); }
@@ -78,8 +78,8 @@ class ReductionRounds {
     // A batch that was sent in this round has arrived.
     void receive(std::uint32_t round) noexcept { reduction_.receive(round); }
 
-    // Advances the round as far as possible without waiting. Calls publish(sums, result), which
-    // updates the result, if the reduction has ended, and returns whether it has.
+    // Advances the round as far as possible without waiting. If the reduction has ended, calls
+    // publish(sums, result), which updates the result, and returns true.
     template <class Publish>
     bool step(Publish&& publish) {
         if (!reduction_.is_under_way()) {

@@ -28,7 +28,7 @@ class Transport {
     virtual std::uint32_t ranks() const noexcept = 0;
 
     // The size at which a batch should be closed. Only a batch of a single larger message may
-    // exceed it. The default is the size that Open MPI sends at once by default, less its header.
+    // exceed it. The default is the size that Open MPI sends at once by default, minus its header.
     virtual std::size_t batch_bytes() const noexcept { return 3840; }
 
     // Takes a batch for another rank. The bytes are copied or sent before the function returns.
@@ -51,7 +51,7 @@ class Transport {
     // CountedReduction and not this function.
     using Combine = void (*)(void* sum, const void* other);
     virtual void begin_reduce_bytes(std::span<const std::byte> own, Combine combine) = 0;
-    // Returns true when the reduction has ended; `result` then has the result.
+    // Returns true when the reduction has ended; `result` then contains the result.
     virtual bool poll_reduce_bytes(std::span<std::byte> result) = 0;
 
     // Whether the end of a reduction wakes a thread in sleep().

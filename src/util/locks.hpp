@@ -18,8 +18,9 @@
 #define NW_SCOPED_CAPABILITY NW_THREAD_SAFETY(scoped_lockable)
 // The member is used only under the lock.
 #define NW_GUARDED_BY(lock) NW_THREAD_SAFETY(guarded_by(lock))
-// In this order: the caller of the function holds the lock; the function takes the lock; it
-// releases the lock; it takes the lock if it returns the value.
+// Annotations of functions. REQUIRES: the caller holds the lock. ACQUIRE: the function takes the
+// lock. RELEASE: the function releases the lock. TRY_ACQUIRE(value): the function has taken the
+// lock if it returns this value.
 #define NW_REQUIRES(...) NW_THREAD_SAFETY(requires_capability(__VA_ARGS__))
 #define NW_ACQUIRE(...) NW_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define NW_RELEASE(...) NW_THREAD_SAFETY(release_capability(__VA_ARGS__))
@@ -34,9 +35,9 @@ inline void spin_pause() noexcept {
 }
 
 // A lock for critical sections of some dozens of instructions. It takes one byte, because there may
-// be 100,000 groups with several locks each. A running holder needs at most about 3 µs, including a
-// page fault. A thread that waits longer yields its core: with more threads than cores, the holder
-// may be waiting for this core, which takes milliseconds without the yield.
+// be 100,000 groups with several locks each. A running thread holds the lock for at most about 3
+// µs, including a page fault. A thread that waits longer yields its core: with more threads than
+// cores, the holder may be waiting for this core, which takes milliseconds without the yield.
 class NW_CAPABILITY("spin lock") SpinLock {
   public:
     void lock() noexcept NW_ACQUIRE() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the `paranoid` preset checks which invariants. Each structure with an invariant has a
-// function validate(), which throws InternalError. Tests call it freely. A run calls it
+// Defines which invariants the `paranoid` preset checks, and when. Each structure with an invariant
+// has a function validate(), which throws InternalError. Tests call it freely. A run calls it
 //
 //     after an event, a rollback,    for the LP: its record, its saved states, the newest entries
 //     a commit, an anti-message      of its history, and the events that these entries sent
@@ -10,14 +10,14 @@
 //     the first with a new GVT, if   their memory and mail, all LPs, all pending events
 //     a walk is due
 //
-// The sequential and the conservative engine have no rollbacks. Their executors check whether a
-// walk is due when they check their use of memory. A walk then validates everything of the
-// executor.
+// The validation in the last row is called a walk. The sequential and the conservative engine have
+// no rollbacks. Their executors check whether a walk is due when they check their use of memory. In
+// these engines, a walk validates everything of the executor.
 //
 // A walk is due when the number of changes since the last walk reaches a quarter of the number of
 // objects that the last walk visited. Walks therefore take a constant share of the run, whatever
 // the size of the model. The rule counts changes and does not use the clock, so that a stepped run
-// can be replayed.
+// can be repeated exactly.
 #pragma once
 
 #include <cstdint>

@@ -63,8 +63,8 @@ Reduced reduce(double x) noexcept {
     const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1075;
     const std::uint64_t mantissa = (bits & 0xfffffffffffff) | std::uint64_t{1} << 52;
 
-    // |x| = mantissa · 2^exponent. Bits of 2/π above 2^-(exponent - 1) only give multiples of four
-    // quarters. The product with the 192 bits from there on is exact modulo 4. The bits after these
+    // |x| = mantissa · 2^exponent. Bits of 2/π above 2^-(exponent - 1) contribute only multiples of
+    // four quarters. The product with the next 192 bits is exact modulo 4. The bits after these
     // contribute less than 2^-137.
     std::array<std::uint64_t, 3> fraction;  // highest first: two bits of quarters, then the rest
     Wide carry = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the next blocks of random numbers of eight LPs together. A block of one LP is a chain of
-// 30 dependent operations; the chains of eight LPs fill the vector units side by side. Each block
+// 30 dependent operations; the vector units execute the chains of eight LPs in parallel. Each block
 // is equal to the block that Random computes for one LP (numawarp/random.hpp).
 //
 // Thread: any, each with its own PhiloxBlocks.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only interface through which an LP affects the simulation. It reads the clock, draws random
-// numbers, schedules events and writes output. All of this is undone when the event is rolled back.
+// The only interface through which an LP affects the simulation. Through it, a handler reads the
+// clock, draws random numbers, schedules events and writes output. When the event is rolled back,
+// the engine undoes all of these effects.
 #pragma once
 
 #include <bit>
@@ -87,9 +88,10 @@ class Context {
     Random& random() noexcept { return random_; }
 
     // Schedules an event for `target` at now() + delay. Events at equal times are executed in the
-    // order (time, generation, sender, sequence of the sender). A delay of zero is allowed and
-    // keeps causality. A generation starts at a value that is given by the priority, and counts the
-    // events at this time that led to the event.
+    // order (time, generation, sender, sequence of the sender). A delay of zero is allowed: the new
+    // event is executed after the running event. The generation of an event begins at a value that
+    // follows from its priority. It also counts the earlier events at the same time that led to the
+    // event, each scheduled by the one before.
     //
     // Requires: the delay is finite and ≥ 0, and ≥ the model's lookahead if the model declares one
     // and the target is another LP; target < lps(); the payload is within the bound that the model
@@ -139,8 +141,9 @@ class Context {
         schedule_bytes(target, delay, type, payload);
     }
 
-    // As schedule_bytes(), but with the time of the event instead of the delay. now() + (time -
-    // now()) may differ from `time`, because both operations round.
+    // As schedule_bytes(), but with the time of the event instead of the delay. A model cannot
+    // compute the delay itself: now() + (time - now()) may differ from `time`, because both
+    // operations round.
     void schedule_bytes_at(LpId target, VirtualTime time, EventType type,
                            std::span<const std::byte> payload);
 
@@ -220,7 +223,7 @@ class Context {
     Random random_;
     LpId self_;
     std::uint32_t lps_;
-    std::uint32_t first_generation_ = 0;  // of scheduled events
+    std::uint32_t first_generation_ = 0;  // of the events that are scheduled
 };
 
 }  // namespace nw

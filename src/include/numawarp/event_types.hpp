@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as types: the number and the name of a struct as an event, and the structs that an LP
-// class handles. The number travels with the event in place of the type, so sender and receiver
-// must use the same number.
+// Events that are declared as structs. Each struct has a number and a name, and an LP class lists
+// the structs that it handles. An event carries the number as its event type, so sender and
+// receiver must use the same number.
 //
 // An event's number is the number that it declares, or else its index in the list:
 //
@@ -31,7 +31,7 @@
 
 namespace nw {
 
-// The facts about an event type that are known when the run is set up.
+// The data about an event type that are known when the run is set up.
 struct EventTypeInfo {
     EventType type = 0;             // its number
     std::size_t payload_bytes = 0;  // sent with each event; 0 for a struct without members
@@ -150,7 +150,7 @@ struct EventList {
 namespace detail {
 
 // Schedules an event with its number in List. An event that is not in List must declare its number.
-// `priority`: one or none.
+// `priority`: one Priority, or nothing.
 template <class List, class E>
 void schedule_typed(Context& context, LpId to, VirtualTime delay, const E& event,
                     std::same_as<Priority> auto... priority) {

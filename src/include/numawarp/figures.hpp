@@ -9,8 +9,9 @@
 //     nw::Count lost;              lost.add(c.now());
 //
 // Nothing before --warm-up is recorded. Each figure compares the time that it receives with
-// --warm-up, which is fixed before the first LP is built. A level that began earlier counts from
-// --warm-up on. Setup::measures combines the figures of all LPs (measures.hpp).
+// --warm-up, which is fixed before the first LP is built. If the level of a TimeAverage was set
+// before --warm-up, the average contains this level from --warm-up on. Setup::measures combines the
+// figures of all LPs (measures.hpp).
 //
 // --rollback reverse does not restore figures, because subtraction cannot undo sums of rounded
 // numbers. A reverse handler restores a figure from a copy that the model has kept.
@@ -38,7 +39,8 @@ enum class FigureKind : std::uint8_t {
 
 namespace detail {
 
-// The value of --warm-up. A reference instead of a function, because each recorded value reads it.
+// The value of --warm-up. It is a reference instead of a function, because it is read for each
+// recorded value.
 extern const VirtualTime& measured_from;
 // Called before LPs are built, never while handlers run.
 void set_measured_from(VirtualTime time) noexcept;
@@ -74,9 +76,10 @@ struct Moments {
     double variance() const noexcept { return weight > 1 ? squares / (weight - 1) : 0; }
 };
 
-// The buckets of quantiles. At level 0, an octave of values has 64 buckets of equal ratio. The key
-// of zero is 0. Positive values have keys above 0, and a negative value has the negated key of its
-// absolute value, so that keys are in the order of values. Each level has half as many buckets as
+// The buckets from which quantiles are computed. At level 0, an octave (the values from x to 2x)
+// has 64 buckets, each wider than the one before by the same factor. The key of the value 0 is 0.
+// Positive values have keys above 0, and a negative value has the negated key of its absolute
+// value, so that keys are in the order of values. Each level has half as many buckets per octave as
 // the level before, because two neighboring buckets become one.
 struct Buckets {
     static constexpr std::int32_t an_octave = 64;
@@ -112,10 +115,10 @@ struct Buckets {
     }
 };
 
-// The number of values in each bucket. If the values need more than buckets_max buckets, all
-// buckets become wider by one level. This is the sketch of Masson, Rim and Lee ("DDSketch", 2019),
-// with the uniform collapse of Epicoco et al. ("UDDSketch", 2020). It is stored as a list, in which
-// empty buckets take no memory.
+// The number of values in each bucket. If the values need more than buckets_max buckets, the sketch
+// changes to the next level, which has wider buckets. This is the sketch of Masson, Rim and Lee
+// ("DDSketch", 2019), with the uniform collapse of Epicoco et al. ("UDDSketch", 2020). The sketch
+// stores a list of the buckets that are not empty.
 template <std::uint32_t buckets_max>
 class Sketch {
     static_assert(buckets_max >= 16,
@@ -251,8 +254,8 @@ class TimeAverage {
     // Begins at the given level.
     explicit TimeAverage(double level) : level_(level) {}
 
-    // Sets the level from `now` on. Requires: times that do not decrease, and a level from -1e100
-    // to 1e100; a breach throws ModelError.
+    // Sets the level from `now` on. Requires: `now` is not before the time of an earlier call; a
+    // level from -1e100 to 1e100; a breach throws ModelError.
     void set(VirtualTime now, double level) {
         detail::check_value(level);
         if (!(now >= since_)) [[unlikely]]
@@ -353,7 +356,7 @@ class Count {
     // The number of occurrences so far.
     std::uint64_t count() const noexcept { return count_; }
 
-    // For the engine: the contents. The count of an LP is one value.
+    // For the engine: the contents. For a measure, the count of an LP is one value.
     detail::FigureView view(VirtualTime) const noexcept {
         detail::Moments moments;
         moments.add(static_cast<double>(count_), 1);

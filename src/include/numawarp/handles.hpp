@@ -14,9 +14,9 @@
 // Leave>>.
 //
 // Optional handlers, which may also have the nw::Event as last parameter:
-// - undo(nw::Context&, const Arrival&), for --rollback reverse: for all events of the class or for
-//   none.
-// - commit(const Arrival&): for any of the events.
+// - undo(nw::Context&, const Arrival&), for --rollback reverse: the class must have it for all of
+//   its events or for none.
+// - commit(const Arrival&), called when the event is final: the class may have it for some events.
 #pragma once
 
 #include <concepts>
@@ -90,8 +90,8 @@ class Handles : public LogicalProcess {
     }
 
   protected:
-    // Schedules an event at now() + delay. The target may be an LP of another class, which must
-    // have the event under the same number. A Priority may follow. Requires: as for
+    // Schedules an event at now() + delay. If the target is an LP of another class, its list must
+    // have the event with the same number. `priority`: one Priority, or nothing. Requires: as for
     // Context::schedule().
     template <class E>
     static void send(Context& context, LpId to, VirtualTime delay, const E& event,

@@ -61,14 +61,15 @@ struct Kind {
     std::string name;          // used in errors, report and statistics
     std::uint32_t count = 0;   // number of LPs of this kind
     ProcessFactory process{};  // nw::process<Lp>(…) of the LP class
-    // The rollback method of these LPs if --rollback is not given. Empty: that of Setup.
+    // The rollback method of these LPs if --rollback is not given. Empty:
+    // Setup::preferred_rollback.
     std::optional<Rollback> preferred_rollback{};
     LpRange lps{};  // set by Kinds
 };
 
 struct Setup;
 
-// All kinds of LPs of a model, or only a number of LPs: the type of Setup::lps.
+// The type of Setup::lps: all kinds of LPs of a model, or only a number of LPs.
 class Kinds {
   public:
     // The largest number of kinds.

@@ -44,9 +44,10 @@ class LogicalProcess {
     // schedule() is not.
     virtual void on_end(Context&) {}
 
-    // Returns true if this LP allows the run to end. The engine calls it after on_start() and after
-    // each event, until it has returned true after on_start() or after a committed event. When this
-    // holds for all LPs, the run ends exactly after the last of these events.
+    // Returns true if this LP allows the run to end. The engine calls can_end() after on_start()
+    // and after each event, until the call after on_start() or after a committed event has returned
+    // true. The LP then allows the end, and the engine does not call can_end() again. When all LPs
+    // allow the end, the run ends exactly after the last of these events.
     virtual bool can_end() const { return false; }
 };
 

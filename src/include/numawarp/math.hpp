@@ -2,12 +2,13 @@
 // Mathematical functions for handlers. Their results have the same bits on every machine.
 //
 // The functions of the C library are accurate, but their last bits depend on the version of the
-// library and on whether the machine has fused multiply-add. A model that schedules events by such
-// results has another digest on another machine. The functions here use only operations that IEEE
-// 754 defines to the last bit (addition, multiplication, division and square root of doubles), in a
-// fixed order. They are compiled once, in the library, with -ffp-contract=off, so the compiler
-// flags of a model do not affect them. The target numawarp::numawarp passes the same option to the
-// model, which makes the model's own arithmetic reproducible, too.
+// library and on whether the machine has fused multiply-add. If a model computes the times of
+// events with the functions of the C library, its digest may differ between machines. The functions
+// here use only operations that IEEE 754 defines to the last bit (addition, multiplication,
+// division and square root of doubles), in a fixed order. They are compiled once, in the library,
+// with -ffp-contract=off, so the compiler flags of a model do not affect them. The target
+// numawarp::numawarp passes the same option to the model, which makes the model's own arithmetic
+// reproducible, too.
 //
 // Special values follow the C standard (Annex F). Every result that is not a number is the same
 // quiet NaN. errno and the floating-point exception flags have no meaning.

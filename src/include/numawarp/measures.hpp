@@ -23,7 +23,8 @@ namespace nw {
 struct Measure {
     std::string name;  // name in the report; must be unique
     // Reads the figure of an LP at time `end`, which is the end of the run or of an interval.
-    // Returns false if the LP is of another class. It does not allocate memory.
+    // Returns false if the LP is of a class without this figure. The function does not allocate
+    // memory.
     std::function<bool(const LogicalProcess&, VirtualTime end, detail::FigureView&)> look;
 };
 

@@ -54,24 +54,24 @@ struct Link {
     std::uint32_t weight = 1;  // frequency relative to other links; at least 1
 };
 
-// The description of a model, made when its options are known. Times are in the model's unit, sizes
-// in bytes.
+// The description of a model. Model::setup() makes it when the values of the model's options are
+// known. Times are in the model's unit, sizes in bytes.
 struct Setup {
     Kinds lps;                          // number of LPs, or nw::kinds({…}) with their classes
     VirtualTime until = time_infinity;  // default of --until
     // The minimum delay of every event for another LP. 0: no lookahead, and --engine conservative
     // is refused.
     VirtualTime lookahead = 0;
-    // The largest payload, at most 65,535. The sizes of events that are declared as structs are
-    // known without it.
+    // The largest payload, at most 65,535. Events that are declared as structs need no number here:
+    // the engine raises this bound to the size of the largest of them.
     std::size_t payload_bytes_max = 0;
-    // The class of the LPs: nw::process<Lp>(…). Must be empty with nw::kinds.
+    // The class of the LPs: nw::process<Lp>(…). Must be empty if `lps` is made by nw::kinds().
     ProcessFactory process{};
     Rollback preferred_rollback = Rollback::snapshot;  // default of --rollback
     // The output tables. Context::output() refers to a table by its index in this list.
     std::vector<OutputTable> outputs{};
-    // Figures of LPs that become figures of the run. With --output, they are also written to the
-    // table `measures`.
+    // Figures of LPs that are combined into figures of the run. With --output, the results are also
+    // written to the table `measures`.
     std::vector<Measure> measures{};
     // Pairs of LPs that exchange events often. May be empty: the LPs are then assigned in blocks of
     // consecutive numbers.
@@ -80,11 +80,12 @@ struct Setup {
     // part number for each LP. LPs of part p start on worker p modulo the number of workers of all
     // ranks. Empty: no own partition.
     std::vector<std::uint32_t> parts{};
-    // A number for the workload of an LP, if the kinds do not express it: LPs with the same number
-    // have about the same amount of work. When LPs are assigned in blocks, each worker starts with
-    // its share of each number (or of each kind), as far as these LPs fill whole groups. The LP in
-    // the middle of a group determines the number of the group. All numbers are allowed. Requires:
-    // the same number for an LP in every call and on every rank. Empty: the kinds are used.
+    // Returns a number for the workload of an LP: LPs with the same number have about the same
+    // amount of work. Needed only if the workload does not follow from the kind. When LPs are
+    // assigned in blocks, each worker starts with an equal share of the LPs of each number (or of
+    // each kind), as far as these LPs fill whole groups. The LP in the middle of a group determines
+    // the number of the group. All numbers are allowed. Requires: the same number for an LP in
+    // every call and on every rank. Empty: the kinds are used.
     std::function<std::uint32_t(LpId)> likeness{};
     // The words of the command line that main() reads itself. A saved run can be restarted only
     // with the same words. If a word, or its part after `=`, names a file, the content of the file
@@ -92,18 +93,18 @@ struct Setup {
     std::vector<std::string> own_words{};
     // The number of words at the end of the command line that only main() may read.
     std::size_t own_words_last = 0;
-    // For models whose handlers use global variables of the program, which is safe with one thread
-    // per process, and for a main() that reads the memory of the LPs after the run. If true,
+    // Set to true if handlers use global variables of the program, which is safe only with one
+    // thread per process, or if main() reads the memory of the LPs after the run. If true,
     // --workers is 1 unless the user sets it, and LPs stay on the rank on which they start. The
-    // memory of the LPs can be read until the program ends or begins another run. It stays readable
-    // even if it is freed.
+    // memory of the LPs, including memory that an LP has freed, can be read until the program ends
+    // or begins another run.
     bool bound_to_process = false;
-    // The rank on which an LP starts, modulo the number of ranks. Requires: the same result on
-    // every rank. Empty: the engine decides.
+    // Returns a number for an LP. The LP starts on the rank with this number, modulo the number of
+    // ranks. Requires: the same result on every rank. Empty: the engine decides.
     std::function<std::uint32_t(LpId)> rank_of{};
     // Called by Time Warp with each new GVT, on the first worker of each rank. Events before this
-    // time are no longer rolled back. For observers: handlers run at the same time and must not
-    // depend on it. Empty: no call.
+    // time are no longer rolled back. The function may only observe the run: handlers run at the
+    // same time and must not depend on what it does. Empty: no call.
     std::function<void(VirtualTime)> on_gvt{};
 };
 
@@ -119,7 +120,7 @@ struct RunSummary {
 class Model;
 
 namespace detail {
-// For the engine: sets the seed before setup() is called.
+// Called by the engine before setup(). Sets the seed.
 void set_seed(Model& model, std::uint64_t seed) noexcept;
 }  // namespace detail
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts that the engine needs about an LP class: how its LPs are built, and which handlers and
+// The data that the engine needs about an LP class: how its LPs are built, and which handlers and
 // events it has.
 #pragma once
 
@@ -34,9 +34,9 @@ template <class Lp, class... Shared>
 ProcessFactory process(Shared... shared) {
     static_assert(std::is_base_of_v<LogicalProcess, Lp>,
                   "an LP class must derive from nw::LogicalProcess");
-    // If a handler is not overridden, the type of its pointer has LogicalProcess as the class.
-    // nw::Handles overrides these handlers for the class; has_undo() and has_commit() return
-    // whether it calls a function of the class.
+    // If Lp does not override a handler, the type of the pointer to the handler names
+    // LogicalProcess as its class. nw::Handles overrides on_reverse() and on_commit() in all cases;
+    // has_undo() and has_commit() return whether they call a function of Lp.
     constexpr bool overrides_reverse = [] {
         if constexpr (requires { Lp::has_undo(); })
             return Lp::has_undo();

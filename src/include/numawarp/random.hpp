@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An LP's random numbers. The generator is counter-based, so that the only state to roll back is
+// An LP's random numbers. The generator is counter-based, so that a rollback has to restore only
 // one counter.
 //
 // Block i of LP p in a run with seed s is Philox4x32-10(key = s, counter = (i, p)): 128 bits, which

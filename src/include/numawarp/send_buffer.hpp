@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short events on their way from a handler to the engine. A short event will not be taken back and
-// has a payload of at most 56 bytes. Context::schedule() writes it into a buffer, without a
+// Short events on their way from a handler to the engine. A short event has a payload of at most 56
+// bytes, and its handler is irrevocable. Context::schedule() writes it into a buffer, without a
 // function call.
 #pragma once
 
@@ -17,7 +17,7 @@ struct alignas(64) ShortBody {
     static constexpr std::size_t payload_bytes_max = 56;
 
     union {
-        std::uint64_t word;  // PendingEntry::body_of()
+        std::uint64_t word;  // SentEvent::word_of()
         ShortBody* next;     // in the list of free bodies
     };
     std::byte payload[payload_bytes_max];

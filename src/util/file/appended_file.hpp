@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is written only at its end, through a buffer. It is not std::ofstream, which cannot
-// report when the bytes are on the disk, how many bytes were written, or why a write failed.
+// A file that is written only at its end, through a buffer. std::ofstream is not used, because it
+// cannot report when the bytes are on the disk, how many bytes were written, or why a write failed.
 //
 // Thread: one at a time.
 #pragma once
@@ -41,8 +41,8 @@ class AppendedFile {
     void remove() noexcept;
 
   private:
-    // Writes the bytes without the buffer. Returns how many were written; if not all, errno has the
-    // reason.
+    // Writes the bytes without the buffer. Returns the number of bytes that were written; if not
+    // all, errno has the reason.
     std::size_t write_out(std::string_view bytes) noexcept;
 
     std::string path_;

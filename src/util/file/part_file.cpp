@@ -112,8 +112,8 @@ std::vector<std::string> remove_leftovers(const fs::path& target) {
 }
 
 // Creates a new file and locks it, if the file system has locks. Returns -1, with errno, if the
-// file cannot be created. A process that searches for leftovers may lock the file before this
-// function does, and then removes it; errno is then EEXIST.
+// file cannot be created. If a process that searches for leftovers locks the new file before this
+// function, it removes the file; errno is then EEXIST.
 int make_locked(const std::string& path) {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return -1;

@@ -5,11 +5,11 @@
 //
 // The writing process holds a lock on the file (flock(2)), which ends with the process. The
 // temporary name contains the process's host and boot: TARGET.HOST-BOOT-RANDOM.part. A file without
-// a lock is certainly left by a killed run in two cases: its host is this host, also in an earlier
-// boot, or its boot is that of this kernel, which all containers and namespaces of a machine share.
-// For a file of another machine, a missing lock proves nothing: some mounts do not show locks of
-// other machines, and a network failure may have released the lock. Such a file is left alone and
-// reported.
+// a lock was certainly left by a killed run in two cases. First case: the host in its name is this
+// host; the boot may be an earlier one. Second case: the boot in its name is the boot of the
+// running kernel, which all containers and namespaces of a machine share. For a file of another
+// machine, a missing lock proves nothing: some mounts do not show locks of other machines, and a
+// network failure may have released the lock. Such a file is not removed, but reported.
 #pragma once
 
 #include <string>
@@ -30,8 +30,8 @@ class PartFile {
     // 0, or the value of errno if the file could not be created.
     int trouble() const noexcept { return trouble_; }
     const std::string& path() const noexcept { return path_; }
-    // Names of files beside `target` that may belong to running runs; this process cannot decide
-    // it.
+    // Names of files beside `target` that were not removed, because they may belong to running
+    // runs.
     const std::vector<std::string>& left_alone() const noexcept { return left_alone_; }
 
     // Brings the file to the disk, then gives it its final name. Throws MachineError. Requires: the

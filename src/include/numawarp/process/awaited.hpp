@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The objects that a process can wait for. Each wait is an Awaited object in the frame of the
-// waiting coroutine. An Awaited object happens once. It then wakes the process that awaits it, or
-// notifies the condition (any_of, all_of) of which it is a part. A wait allocates no memory and
-// ends with its scope: an object that has not happened by then is withdrawn.
+// waiting coroutine, so a wait allocates no memory. An Awaited object happens once. It then wakes
+// the process that awaits it, or notifies the condition (any_of, all_of) of which it is a part. If
+// the object has not happened when its scope ends, it is withdrawn.
 //
 // Awaited objects are linked into queues, so they can be neither copied nor moved.
 #pragma once
@@ -45,8 +45,8 @@ struct ProcessState;
 template <class Node>
 class Queue;
 
-// A member of a queue that does not own its members. A Link outside of a queue points at itself. A
-// queue is a ring of its members and one additional Link.
+// A member of a queue; the queue does not own its members. A Link outside of a queue points at
+// itself. A queue is a ring of its members and one additional Link.
 class Link {
   public:
     Link() noexcept = default;
@@ -108,15 +108,16 @@ class Awaited : private detail::Link {
     void happen() noexcept;
     // A co_await has begun to wait for the object, or the model has asked whether it happened.
     void note_used() const noexcept { used_ = true; }
-    // Called at the end of the object's scope. An object that was neither awaited nor asked had no
-    // effect, so the event fails. It does not fail if an exception or the end of the run ends the
-    // scope, because the process may have been about to await the object.
+    // Called at the end of the object's scope. If the object was not awaited and happened() was not
+    // called, the object had no effect, so the event fails. The event does not fail if an exception
+    // or the end of the run ends the scope, because the process may have been about to await the
+    // object.
     void check_used() const noexcept {
         if (!used_) [[unlikely]]
             note_unused();
     }
-    // True if a co_await has returned with this object. If not, the resource or object that it has
-    // received is given back.
+    // True if a co_await has returned with this object. If not, the derived class gives back the
+    // amount that it has received.
     bool was_accepted() const noexcept { return accepted_; }
 
   private:
@@ -147,7 +148,7 @@ class Awaited : private detail::Link {
 
 namespace detail {
 
-// The order in which objects of class Node, which derives from Awaited, are served.
+// The objects of class Node, which derives from Awaited, in the order in which they are served.
 template <class Node>
 class Queue {
   public:

@@ -32,8 +32,8 @@
 namespace nw {
 namespace detail {
 
-// Happens when `missing` of its parts have happened. It takes over the first failure of these
-// parts.
+// Happens when `missing` of its parts have happened. If some of these parts failed, the condition
+// has the failure of the first of them.
 class Condition : public Awaited {
   protected:
     Condition(Environment& env, std::size_t missing) noexcept : Awaited(env), missing_(missing) {}
@@ -103,8 +103,8 @@ concept Awaitable = std::is_base_of_v<Awaited, T> || std::is_same_v<T, Signal> |
 template <class... Operands>
 class Several : public Condition {
   public:
-    // Not available: the operands would not be notified of the end of the wait, and would not give
-    // back what they have received.
+    // Not available: at the end of the wait, the operands would not be notified, and would not give
+    // back the objects and amounts that they have received.
     template <class Time>
     void within(Time) {
         static_assert(sizeof(Time) == 0,
@@ -122,9 +122,9 @@ class Several : public Condition {
         std::apply([&](auto&... held) { (remove(held.node), ...); }, held_);
     }
 
-    // Accepts each operand that has happened and that counts for the condition or has a name: the
-    // process can use an operand with a name. The process has no access to the other operands, and
-    // they give back what they have received.
+    // Accepts each operand that has happened, if it counts for the condition or has a name. The
+    // process can use the result of an accepted operand. It has no access to the other operands,
+    // and they give back the objects and amounts that they have received.
     template <class Counts>
     void accept_each(Counts&& counts) noexcept {
         Condition::accept();

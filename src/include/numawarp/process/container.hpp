@@ -118,7 +118,7 @@ inline Amount::~Amount() {
     } else {
         return;
     }
-    // The requests behind this one may be served now.
+    // The requests behind this request may be served now.
     container_->serve();
 }
 

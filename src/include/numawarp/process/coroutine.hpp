@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process: a coroutine that uses co_await to wait for objects of its LP. operator new allocates
-// the frame of the coroutine in the LP's heap. A rollback restores the process: it waits again at
-// the co_await at which it was at that time, and its variables have the values of that time.
+// the frame of the coroutine in the LP's heap. A rollback restores the frame: the process waits
+// again at its earlier co_await, and its variables have their earlier values.
 //
 //     nw::Process customer(nw::Environment& env, nw::Resource& counter) {
 //         auto turn = counter.request();
@@ -63,7 +63,7 @@ struct ProcessPlace {
 };
 
 // The place of the process that runs in this thread. The engine reads it when a handler has failed.
-// Call it again after a handler, because the next handler may run in another thread.
+// The reference is valid during one handler, because the next handler may run in another thread.
 ProcessPlace& running_place() noexcept;
 
 template <class T>
@@ -81,7 +81,7 @@ struct ProcessState {
     std::exception_ptr failure{};
     Queue<ProcessEnd> end_awaited{};
     ProcessPlace place;
-    std::uint32_t handles = 0;  // plus one for the environment while the process is alive
+    std::uint32_t handles = 0;  // Process objects; plus 1 in the environment while it is alive
     bool is_ready = false;      // it is in the environment's list of ready processes
     bool has_ended = false;
 
@@ -135,8 +135,8 @@ class Process {
         // variables of the frame twice.
         void unhandled_exception() noexcept { failure = std::current_exception(); }
 
-        // Makes the wait of a co_await. The operand lives until the co_await is over, because
-        // temporaries are in the frame, too.
+        // Makes the wait of a co_await. The operand lives until the co_await is over, because a
+        // temporary operand is in the frame, too.
         template <class Operand>
         auto await_transform(Operand&& operand, SourceLocation where = SourceLocation::current()) {
             static_assert(!(std::is_lvalue_reference_v<Operand> &&

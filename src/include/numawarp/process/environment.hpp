@@ -4,9 +4,10 @@
 // Context.
 //
 // All data of the environment are in the LP and are rolled back with it. At one instant, processes
-// run in the order in which the objects that they waited for have happened. Delays that end at the
-// same time happen in the order in which they were set. Only the first of all future times has an
-// event in flight, the LP's wake-up. A wake-up for a time that was withdrawn does nothing.
+// run in the order in which the awaited objects have happened. Delays that end at the same time
+// happen in the order in which they were set. Not every delay has an event: the environment
+// schedules an event, the LP's wake-up, only for the earliest end of a delay. A wake-up for a delay
+// that was withdrawn does nothing.
 #pragma once
 
 #include <cmath>
@@ -31,17 +32,17 @@ class Get;
 template <class T>
 class Store;
 
-// The event type of a message from one LP to another. A message is a struct without pointers. Kinds
-// of messages differ in their `static constexpr nw::EventType type`. A model with only one kind may
-// leave it out; the type is then 0. If a class declares `using EventTypes = nw::EventList<Message,
-// …, nw::WakeUp>`, its events have names and are counted by type.
+// The event type of a message from one LP to another. A message is a struct without pointers. Each
+// kind of message has its own `static constexpr nw::EventType type`. A model with only one kind may
+// leave out this member; the type is then 0. If a class declares `using EventTypes =
+// nw::EventList<Message, …, nw::WakeUp>`, its events have names and are counted by type.
 template <class Message>
 constexpr EventType message_type() noexcept {
     static_assert(std::is_trivially_copyable_v<Message>, "a message must be trivially copyable");
     return EventList<Message>::template number<Message>();
 }
 
-// The event that wakes an environment at its next time.
+// The event that an LP sends to itself for the earliest end of a delay.
 struct WakeUp {
     static constexpr EventType type = UINT16_MAX;  // no message may have this type
 };
@@ -76,7 +77,7 @@ class Draws {
     Environment* env_;
 };
 
-// The interface of processes to their LP and to the run: the member `env` of each nw::ProcessLp.
+// The interface between processes and their LP and run: the member `env` of each nw::ProcessLp.
 class Environment {
   public:
     // Before the LP's first event, only may_lag() and the constructors of objects such as
@@ -129,8 +130,8 @@ class Environment {
         return Delay(*this, time);
     }
 
-    // Sends a message to another LP, or to this LP. The message is kept there until it is received.
-    // Requires: as for Context::schedule().
+    // Sends a message to another LP, or to this LP. The target keeps the message until a process
+    // receives it. Requires: as for Context::schedule().
     template <class Message>
     void send(LpId lp, double delay, const Message& message) const {
         static_assert(message_type<Message>() != wake_up,
@@ -146,11 +147,11 @@ class Environment {
     template <class Message, class What>
     auto receive(What&& what);
 
-    // Makes events fewer and larger. It is for a model in which all messages, also those to the own
-    // LP, have at least a certain delay. The LP then lags: in one event it executes everything that
-    // became due in the course of `time`, each part at its own now(). Requires: Setup::lookahead is
-    // at most the smallest delay of a message minus `time`; called in the LP's constructor. Throws
-    // ModelError unless `time` is finite and ≥ 0.
+    // Reduces the number of events: the LP executes in one event everything that becomes due within
+    // a duration of `time`. Each part has its own now(). The LP lags: the event is later than these
+    // parts, by at most `time`. Requires: every message, also to the own LP, has a delay of at
+    // least `time` plus Setup::lookahead; called in the LP's constructor. Throws ModelError unless
+    // `time` is finite and ≥ 0.
     void may_lag(double time) {
         if (!(time >= 0 && time < time_infinity))
             throw ModelError("may_lag(" + detail::number_text(time) +
@@ -158,7 +159,7 @@ class Environment {
         lag_ = time * (1 - lag_margin);
     }
 
-    // For the LP that owns the environment, called in its on_start(). hook() starts processes.
+    // Called by the owning LP in its on_start(). hook() starts processes.
     template <class Hook>
     void on_start(Context& context, Hook&& hook) {
         const InEvent in_event(*this, context);
@@ -166,10 +167,10 @@ class Environment {
         run_instant();
         plan_wake_up();
     }
-    // Called in on_event(). Executes everything that is due, and delivers the event if it is a
-    // message.
+    // Called by the owning LP in its on_event(). Executes everything that is due, and delivers the
+    // event if it is a message.
     void on_event(Context& context, const Event& event);
-    // Called in on_end(). hook() writes results.
+    // Called by the owning LP in its on_end(). hook() writes results.
     template <class Hook>
     void on_end(Context& context, Hook&& hook) {
         const InEvent in_event(*this, context);
@@ -207,14 +208,14 @@ class Environment {
     };
     template <class Message>
     struct StoreMailbox;
-    // A message of a type of which no message was received yet.
+    // A message that arrived before the LP's first receive() of its type.
     struct Letter {
         LpId sender;
         EventType type;
         std::vector<std::byte> bytes;
     };
 
-    // The environment has a Context during the lifetime of this object.
+    // Gives the environment its Context. The environment has it until this object is destroyed.
     class InEvent {
       public:
         InEvent(Environment& env, Context& context) noexcept : env_(env) {
@@ -268,7 +269,7 @@ class Environment {
 // An LP that consists of processes. The processes share the members of the LP.
 class ProcessLp : public LogicalProcess {
   public:
-    // The environment of its processes.
+    // The environment of the LP's processes.
     Environment env;
 
     // Called at time 0. It starts the first processes.

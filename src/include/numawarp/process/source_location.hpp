@@ -7,9 +7,9 @@
 
 namespace nw {
 
-// A std::source_location with the same layout for all compilers. It exists because clang before
-// version 16 has no std::source_location with libstdc++, while its programs use libraries that g++
-// has compiled.
+// A substitute for std::source_location, with the same layout for all compilers. It is needed
+// because clang before version 16 has no std::source_location with libstdc++, but a program that it
+// compiles may use a library that g++ has compiled.
 class SourceLocation {
   public:
     // An unknown place.

@@ -7,7 +7,7 @@
 //     Car red = co_await lot.get([](const Car& c) { return c.red; }); // waits for a red car
 //
 // First come, first served, except that a get() without a matching object does not block later
-// ones. A message box is a Store, too: Environment::receive().
+// get() calls. Messages for an LP are in a Store, too: Environment::receive().
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,9 @@
 
 namespace nw {
 
-// One object to be taken from a Store. If the process does not take the object that it got, because
-// it was interrupted at that instant or no longer asked for it, the object goes back to the front.
+// One object to be taken from a Store. If the process does not take the object, because it was
+// interrupted at that instant or has stopped waiting, the object goes back to the front of the
+// store.
 template <class T>
 class [[nodiscard]] Get : public Awaited {
   public:
@@ -50,7 +51,7 @@ class [[nodiscard]] Get : public Awaited {
   protected:
     // Returns true if the object matches.
     using Wants = bool (*)(const Get&, const T&);
-    // The get() is not in the queue yet.
+    // Does not enter the queue: the constructor of the final class calls enter().
     Get(Store<T>& store, Wants wants) : Awaited(*store.env_), store_(&store), wants_(wants) {}
     // Enters the queue.
     void enter() {

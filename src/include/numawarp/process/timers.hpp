@@ -2,8 +2,8 @@
 // The times at which something happens in an LP: a heap in which each node has four children. Equal
 // times are in the order in which they were set. A withdrawn time leaves its entry in the heap. The
 // entry is removed when it reaches the top, or together with others when half of all entries are
-// withdrawn. The heap therefore moves only its own small entries. It does not access the frames of
-// the waiting coroutines, which are spread over the LP's memory.
+// withdrawn. Operations of the heap therefore move only its own small entries. They do not access
+// the frames of the waiting coroutines, which are spread over the LP's memory.
 #pragma once
 
 #include <bit>
@@ -50,7 +50,7 @@ class Timers {
         return heap_.empty() ? time_infinity : heap_.front().time();
     }
 
-    // True if a delay is due at `time`. In most cases it leaves the hole as it is.
+    // True if a delay is due at `time`. In most cases the call leaves the hole of take_first().
     bool has_due(VirtualTime time) noexcept {
         if (!has_hole_) return first_time() <= time;
         const std::size_t end = heap_.size() < children + 1 ? heap_.size() : children + 1;
@@ -148,7 +148,7 @@ class Timers {
         }
         heap[place] = entry;
     }
-    // The result cannot be predicted, so the code has no branches.
+    // The processor could not predict branches on the comparisons, so the code has none.
     static std::size_t least_of_four(const Entry* heap, std::size_t first) noexcept {
         const std::size_t one = first + heap[first + 1].is_before(heap[first]);
         const std::size_t other = first + 2 + heap[first + 3].is_before(heap[first + 2]);
