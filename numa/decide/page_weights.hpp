@@ -19,8 +19,8 @@ using PageWeights = std::vector<double>;
 
 // The weight of a node is proportional to the lowest bandwidth with which a node with workers reads
 // from it. If the bandwidth of a worker's node to its own memory is unknown, only the other
-// workers' nodes count. If there is no other one, the bandwidth of its fastest link is used: its
-// own memory is at least that fast. Requires: at least one worker.
+// workers' nodes count. If there is no other node with workers, the bandwidth of the node's fastest
+// link is used: its own memory is at least that fast. Requires: at least one worker.
 PageWeights canonical_weights(const BandwidthMatrix& machine, NodeSet workers);
 
 // Requires: 0 ≤ dwp ≤ 1.

@@ -68,8 +68,8 @@ std::vector<int> cpu_numbers(const LoadedTopology& topology) {
 }
 
 // A CPU may have several local nodes (fast memory beside ordinary memory). On this machine the
-// kernel's answer is used, because first touch follows it. On a described machine it is the node
-// with the fewest CPUs, then the one with the lowest number.
+// kernel's answer is used, because first touch follows it. On a described machine, the node with
+// the fewest CPUs is used; among several such nodes, the node with the lowest number.
 NodeId node_of(const LoadedTopology& topology, int cpu) {
     if (is_this_machine(topology)) {
         const int node = numa_available() >= 0 ? numa_node_of_cpu(cpu) : 0;

@@ -108,8 +108,8 @@ class Os {
     // MB/s that the CPUs of a node read from the memory of a node, according to the firmware
     // (HMAT); 0: unknown.
     virtual double firmware_bandwidth(NodeId, NodeId) noexcept { return 0; }
-    // Whether the kernel itself moves pages to the nodes where they are used. It may undo moves of
-    // pagemigd.
+    // Whether the kernel itself moves pages to the nodes where they are used. The kernel may then
+    // undo moves of pagemigd.
     virtual bool kernel_balances_nodes() noexcept = 0;
 
     // The following three functions concern the calling thread.
@@ -148,9 +148,9 @@ class Os {
     // statuses[i] becomes the node that page i is on, or a negative errno as above.
     virtual Status query_pages(std::span<void* const> pages, std::span<int> statuses) noexcept = 0;
 
-    // Counts for the calling thread, in user mode only, from now on until close_counter(). `handle`
-    // is the argument of the other two functions. ENOENT and similar: the machine does not have the
-    // counter; EACCES, EPERM: this process may not use it.
+    // Begins to count events of the calling thread, in user mode only, until close_counter().
+    // `handle` is the argument of the other two functions. ENOENT and similar: the machine does not
+    // have the counter; EACCES, EPERM: this process may not use it.
     virtual Status open_counter(HardwareCounter counter, int& handle) noexcept = 0;
     virtual Status read_counter(int handle, CounterReading& reading) noexcept = 0;
     virtual void close_counter(int handle) noexcept = 0;

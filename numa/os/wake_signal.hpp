@@ -18,7 +18,7 @@ class WakeSignal {
   public:
     // Sleeps until raise(), at most for `longest`. Returns at once if has_work() returns true.
     // has_work() is called after other threads can see that this thread is asleep. Returns false if
-    // only the time has elapsed.
+    // the time has elapsed without raise() and without work.
     template <class HasWork>
     bool sleep(std::chrono::nanoseconds longest, HasWork&& has_work) {
         asleep_.store(1);

@@ -52,7 +52,7 @@ class AutoPolicy final : public PlacementPolicy {
     }
     bool wants_misses() const noexcept override { return wants_misses_; }
 
-    // A decision is final.
+    // Other CPUs do not change a decision.
     void on_cpus(const Topology& topology, const std::vector<Place>& places) override {
         weighted_->on_cpus(topology, places);
         if (is_decided_) return;

@@ -27,7 +27,7 @@ void MigrationShare::pass(const std::stop_token& stop) {
     visits_.clear();
     batches_.clear();
     room_.clear();
-    changes_ = policy_.changes();  // before node_of(): no change counts as done too early
+    changes_ = policy_.changes();  // read before node_of(): no change counts as done too early
     sweep_pages_left_ = policy_.spreads() ? sweep_pages : 0;
     std::size_t swept = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -68,8 +68,8 @@ void MigrationShare::visit(Member& member, const std::stop_token& stop) {
 
     for (auto& [target, pages] : misplaced_) pages.clear();
     if (looking) {
-        // Pages that the new owner allocates from now on are first touched by it, so one copy of
-        // the table is sufficient.
+        // The new owner is the first to touch the pages that it allocates from now on, so one copy
+        // of the table is sufficient.
         group.copy_segments(segments_);
         member.swept_pages = look_at_segments(visit, whole ? 0 : member.swept_pages,
                                               whole ? SIZE_MAX : sweep_pages_left_, stop);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of all policies for the placement of pages and workers. The engine asks a policy
-// where new pages should be allocated, where a page of a group should be now, and on which nodes
-// workers should run. Once per period, it reports to the policy what the run has done. The kernel
+// The interface of all policies for the placement of pages and workers. A policy decides where new
+// pages should be allocated, where a page of a group should be now, and on which nodes workers
+// should run. Once per period, the engine reports to the policy what the run has done. The kernel
 // carries out the decisions for new pages, pagemigd for all other pages (migration_share.hpp), and
 // each worker for its own CPU and the homes of its groups.
 //
@@ -63,8 +63,8 @@ class PlacementPolicy {
 
     // The node where `page` should be now, if the worker of its group runs on `home`. Thread: any.
     virtual NodeId node_of(const void* page, NodeId home) const noexcept = 0;
-    // Whether pages should be on other nodes than their workers'. Then pagemigd checks all pages,
-    // without a request for a move. Thread: any.
+    // Whether pages should be on nodes other than the nodes of their workers. Then pagemigd checks
+    // all pages, without a request for a move. Thread: any.
     virtual bool spreads() const noexcept { return false; }
     // Whether pages may have to move although no group changes its worker.
     virtual bool moves_pages() const noexcept { return spreads(); }

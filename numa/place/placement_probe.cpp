@@ -24,7 +24,8 @@ class Sampler {
         chosen_ = place_in_stretch(0, stretch_pages_);
     }
 
-    // Calls take(i) for each page i < pages of the next range that belongs to the sample.
+    // Passes the next range, which has `pages` pages. Calls take(i) for each page i of the range
+    // that belongs to the sample.
     template <class Take>
     void pass_range(std::uint64_t pages, Take&& take) {
         for (; chosen_ < passed_ + pages; choose_next()) take(chosen_ - passed_);

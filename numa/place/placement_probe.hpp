@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The placement probe: it asks the kernel on which nodes the pages of groups are, so that a user
-// can see whether a run is local. It queries a sample of the pages and scales the result.
+// The placement probe: it reads from the kernel on which nodes the pages of groups are, so that a
+// user can check whether a run is local. It queries a sample of the pages and scales the result.
 //
 // All pages are divided into stretches of equal length, and the sample contains one page of each
 // stretch. The position of this page varies between stretches, but is equal in every probe of the
-// same pages. The first page of each stretch would be a wrong sample: segments have regular
-// lengths, and their first pages are those that are touched.
+// same pages. The first pages of all stretches would be a biased sample: segments have regular
+// lengths, and mostly the first pages of a segment are touched.
 //
 // Thread: any, while workers run.
 #pragma once

@@ -12,9 +12,9 @@
 // Both policies work with any kernel. If the kernel supports the wanted proportions, new pages are
 // placed by a policy for the whole region, which needs no additional mapping. pagemigd then moves
 // misplaced pages. It leaves interleaved pages where the kernel has put them. With weights, the
-// kernel puts sequences of pages on each node, whose lengths are the weights. For groups with few
-// pages the resulting shares are far from the weights, so pagemigd moves pages to the nodes of the
-// map.
+// kernel puts a sequence of consecutive pages on each node in turn; the length of a sequence is the
+// weight of its node. For groups with few pages the resulting shares are far from the weights, so
+// pagemigd moves pages to the nodes of the map.
 #include <algorithm>
 #include <atomic>
 #include <cmath>

@@ -59,8 +59,8 @@ class Transport {
     // Blocks until wake() is called or a reduction may have ended, at most for a millisecond:
     // neither arriving batches nor sends under way wake the thread. Returns at once if has_work()
     // returns true. has_work() is called after other threads can see that this thread is asleep.
-    // Returns false if only the time has elapsed. Thread: one thread of the rank, which does not
-    // hold the net role.
+    // Returns false if the time has elapsed without a wake-up and without work. Thread: one thread
+    // of the rank, which does not hold the net role.
     virtual bool sleep(const std::function<bool()>& has_work) { return has_work(); }
     // Thread: any.
     virtual void wake() noexcept {}

@@ -2,8 +2,8 @@
 // Agents of classic ROOT-Sim (version 2). Each LP is a region of the topology and stores the agents
 // in the region. An agent moves to another region as an event.
 //
-// As in ROOT-Sim: the paths of agents, the order of the calls of handlers, the data that neighbors
-// receive, and the order of IterAgents().
+// These things are the same as in ROOT-Sim: the paths of agents, the order of the calls of
+// handlers, the data that neighbors receive, and the order of IterAgents().
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The topology of classic ROOT-Sim (version 2), without obstacles. As in ROOT-Sim: the neighbors of
-// each region, and the number of random numbers that are drawn to find a neighbor.
+// The topology of classic ROOT-Sim (version 2), without obstacles. Two things are the same as in
+// ROOT-Sim: the neighbors of each region, and the number of random numbers that are drawn to find a
+// neighbor.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

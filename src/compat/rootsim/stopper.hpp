@@ -16,8 +16,8 @@ namespace nw::rootsim {
 
 class Stopper {
   public:
-    // Exists from before until after nw::run(), which sets its own action for the signal. Ignores a
-    // signal that arrives before or after that.
+    // Exists before, during and after nw::run(), which sets its own action for the signal. A signal
+    // that arrives before or after nw::run() is ignored.
     class Running {
       public:
         explicit Running(Stopper& stopper) : stopper_(stopper) {

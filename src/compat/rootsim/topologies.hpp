@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ROOT-Sim's topologies, for both interfaces (topology.cpp and library_topology.cpp). As in
-// ROOT-Sim: the neighbors of each region, and the number of random numbers that are drawn to find a
-// neighbor.
+// ROOT-Sim's topologies, for both interfaces (topology.cpp and library_topology.cpp). Two things
+// are the same as in ROOT-Sim: the neighbors of each region, and the number of random numbers that
+// are drawn to find a neighbor.
 #pragma once
 
 #include <cstdint>

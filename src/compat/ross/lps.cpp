@@ -103,7 +103,7 @@ void map_custom() {
 void give_streams() {
     defined_streams.assign(g_tw_nlp * g_tw_nRNG_per_lp, {});
     for (tw_lpid i = 0; i < g_tw_nlp; ++i) {
-        if (g_tw_lp[i] == nullptr) continue;  // refused as the run begins
+        if (g_tw_lp[i] == nullptr) continue;  // refused when the run begins
         g_tw_lp[i]->rng = &defined_streams[i * g_tw_nRNG_per_lp];
         seed_streams(*g_tw_lp[i]);
     }

@@ -2,8 +2,8 @@
 // The layout of messages in the payload of an event, and in the memory in which a model writes
 // them.
 //
-// A payload contains the message as it was sent. If the model has reverse or commit handlers, a
-// tw_bf and the message as the event handler left it are before the sent message.
+// A payload contains the message as it was sent. If the model has reverse or commit handlers, two
+// more parts are before the sent message: a tw_bf, and the message as the event handler left it.
 //
 // The model accesses each message at the end of separate pages, and the next page is inaccessible.
 // An access beyond the size that tw_define_lps() received is thus a fault, which is described in

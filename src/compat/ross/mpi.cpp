@@ -62,8 +62,9 @@ void tw_comm_set(MPI_Comm comm) {
 }
 
 // --- Functions of MPI that a model may call first ------------------------------------------------
-// These functions replace MPI's functions by MPI's profiling interface (MPI 3.1, section 14.2), and
-// start MPI. If a model first calls another function, MPI ends the program with its own message.
+// These functions replace functions of MPI, and start MPI. MPI's profiling interface permits this
+// (MPI 3.1, section 14.2). If a model first calls another function, MPI ends the program with its
+// own message.
 
 #define NW_STARTS_MPI(function, parameters, arguments) \
     int MPI_##function parameters {                    \

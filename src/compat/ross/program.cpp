@@ -284,8 +284,8 @@ std::size_t words_of_value(embedding::OptionForm option, const std::string* next
     return option == embedding::OptionForm::with_value || *next == "on" || *next == "off" ? 1 : 0;
 }
 
-// Whether a restart requires this option with the same value. The engine and the end may differ,
-// and options without effect.
+// Whether a restart requires this option with the same value. The values of three kinds of options
+// may differ: the engine, the end, and options without effect.
 bool is_of_the_model(const tw_optdef* option) {
     const bool may_differ = option->value == &protocol || option->value == &g_tw_ts_end;
     return !may_differ && !is_idle(option);
@@ -344,8 +344,8 @@ Program& program() {
 void refuse(const std::string& line) {
     if (this_call().is_in_handler()) throw ModelError(line);
     std::fflush(stdout);
-    // If all ranks have the same error, only the first rank prints it: it ends the other ranks
-    // while they wait.
+    // If all ranks have the same error, only the first rank prints it: the first rank ends the
+    // other ranks while they wait.
     constexpr unsigned patience_seconds = 1;
     if (!tw_ismaster()) sleep(patience_seconds);
     const std::string who = tw_ismaster() ? "" : fmt::format("rank {}: ", g_tw_mynode);

@@ -159,13 +159,12 @@ void abandon_handler(const char* what) noexcept {
 void FaultGuard::adopt_thread() {
     const std::uintptr_t end = end_of_stack();
     if (stack_end_ == end && end != 0) return;  // already adopted by this thread
-    // Repeated for each guard: a test framework or a library may have installed other handlers
-    // meanwhile.
+    // The handlers are installed again for each guard: a test framework or a library may have
+    // installed other handlers meanwhile.
     install_handlers();
     float_environment_ = FloatEnvironment::current();
     stack_end_ = end;
-    // AddressSanitizer and some test frameworks install a signal stack, and expect to find it
-    // later.
+    // AddressSanitizer and some test frameworks install a signal stack, which must not be replaced.
     stack_t present{};
     if (sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) == 0) return;
     constexpr std::size_t stack_bytes = 64 * 1024;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Survives errors of a handler in a mis-speculated state: a null pointer that is followed, a
-// division by zero, an endless recursion, a failed assertion, exit(). The signal handler, or the
-// interposer's function, jumps back to the worker's loop. The worker treats the event like one
-// whose handler threw an exception.
+// Lets a worker survive errors of a handler in a state that a wrong speculation has made: an access
+// through a null pointer, a division by zero, an endless recursion, a failed assertion, exit(). The
+// signal handler, or the interposer's function, jumps back to the worker's loop. The worker treats
+// the event like one whose handler threw an exception.
 //
 // Cost: one setjmp per batch of events; per event two stores and a comparison of the floating-point
 // environment.
@@ -62,9 +62,9 @@ class FaultGuard {
     ~FaultGuard();
 
     // Gives the thread an alternate signal stack, unless it has one, and installs the signal
-    // handlers of the process. An endless recursion leaves no other stack. The thread's
-    // floating-point environment becomes the environment of its handlers. Threads inherit it from
-    // the thread that creates them, so that all workers have the environment of the set-up.
+    // handlers of the process. After an endless recursion, only the alternate stack has room. The
+    // thread's floating-point environment becomes the environment of its handlers. Threads inherit
+    // it from the thread that creates them, so that all workers have the environment of the set-up.
     // Thread: the one that calls arm(), before its first call.
     void adopt_thread();
 
@@ -82,8 +82,8 @@ class FaultGuard {
     // Describes an invalid access to `address`: writes one line without a newline that continues
     // "SIGSEGV: ". Returns false if it has no description. Must be async-signal-safe.
     using DescribeAddress = bool (*)(const void* address, char* line, std::size_t bytes) noexcept;
-    // Registers a function for all guards. A function that is registered twice is called once.
-    // There can be four different functions.
+    // Registers a function for all guards. A function that is registered twice is called once. At
+    // most four different functions can be registered.
     // Thread: any, before the first handler.
     static void describe_addresses_by(DescribeAddress describe) noexcept;
 

@@ -36,8 +36,8 @@ class FloatEnvironment {
 
     friend bool operator==(const FloatEnvironment&, const FloatEnvironment&) = default;
 
-    // A copy that keeps denormal numbers. Linking with -ffast-math flushes them in the whole
-    // program.
+    // A copy in which denormal numbers are not flushed to zero. Linking with -ffast-math flushes
+    // them in the whole program.
     FloatEnvironment with_denormals() const noexcept {
         FloatEnvironment other = *this;
         other.sse_ &= ~flush_bits;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets one thread examine the handler that another thread is running, and request that it leaves.
+// Lets one thread examine the handler that another thread is running, and request that the other
+// thread leaves the handler.
 //
 // The requesting thread sends a signal (probe_signal: SIGURG, which is ignored by default). The
-// probed thread answers in its signal handler, because only this thread can determine what it runs
-// and whether the call may be left. Therefore workers publish nothing while they execute events.
+// probed thread answers in its signal handler, because only this thread can determine which call it
+// runs and whether the call may be left. So workers need not publish anything for a probe while
+// they execute events.
 #pragma once
 
 #include <pthread.h>
@@ -52,12 +54,13 @@ class HandlerProbe {
     // Thread: the probed one, in a signal handler that interrupts a handler; async-signal-safe.
     virtual bool answer(ProbeWish wish, FaultGuard& guard) noexcept = 0;
     // True if the engine or an allocator runs on the handler's behalf, and must not be interrupted.
-    // A handler runs with its LP's heap current, and they run without.
+    // A handler runs with its LP's heap current; the engine and an allocator run with no heap
+    // current.
     // Thread: as for answer().
     virtual bool is_in_platform_mode() const noexcept;
     static void on_signal(int signal, siginfo_t* info, void* context);
 
-    Mutex mutex_;  // held while another thread uses thread_, which so cannot end
+    Mutex mutex_;  // held while another thread uses thread_, which cannot end then
     pthread_t thread_ NW_GUARDED_BY(mutex_){};
     const HandlerCall* running_ NW_GUARDED_BY(mutex_) = nullptr;  // of thread_; null: no thread
     std::atomic<ProbeWish> wish_{ProbeWish::report};

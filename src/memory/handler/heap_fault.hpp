@@ -27,7 +27,8 @@ enum class HeapFault : std::uint8_t {
     never_awaited,
 };
 
-// One line for the user, without the address. For `overflow`: the last one on this thread.
+// One line for the user, without the address. For `overflow`, the line describes the last overflow
+// on this thread.
 const char* describe(HeapFault fault) noexcept;
 
 namespace detail {
@@ -56,9 +57,9 @@ void post_heap_fault(HeapFault fault) noexcept;
 // the offset of the first byte that was changed.
 HeapFault note_overflow(std::size_t block_bytes, std::size_t offset) noexcept;
 
-// Until the next take_heap_fault() on this thread, the handler may free memory of libc. It has
-// initialized a static (see memory/interpose/runtime.cpp), whose temporaries are destroyed
-// afterwards.
+// Allows the handler to free memory of libc until the next take_heap_fault() on this thread. Called
+// when the handler has initialized a static (see memory/interpose/runtime.cpp): the temporaries of
+// the initializer are memory of libc, and are destroyed afterwards.
 void excuse_libc_frees() noexcept;
 bool libc_frees_excused() noexcept;
 

@@ -20,8 +20,8 @@ struct Initialiser {
     void (*abandon)(void*);
 };
 
-// Maximum depth of nested initializers. Deeper ones are not abandoned after a jump; programs do not
-// nest so deeply.
+// Maximum depth of nested initializers that are abandoned after a jump. Programs do not nest
+// initializers more deeply.
 constexpr std::size_t initialisers_max = 32;
 
 struct Initialisers {
@@ -134,8 +134,8 @@ void reset_runtime_state() noexcept {
         const std::size_t i = --initialisers.depth;
         if (i < initialisers_max) initialisers.open[i].abandon(initialisers.open[i].control);
     }
-    // Also needed for short changes. For example, libstdc++ changes the locale while it prints
-    // numbers.
+    // The locale is also reset because of changes by libraries. For example, libstdc++ changes the
+    // locale while it prints numbers.
     if (::uselocale(nullptr) != locale_of_thread()) ::uselocale(locale_of_thread());
     for (std::FILE* const stream : {stdin, stdout, stderr}) unlock(stream);
 }

@@ -2,9 +2,10 @@
 // The chunks of one LP's heap that are larger than 8 KiB, one per block. A block lies in a span if
 // it fits there, else in a separate segment. After free() a block still belongs to the LP, so that
 // a snapshot can be restored and the next request of the same size can use it. Free blocks in
-// segments keep at most 1 MiB of pages per LP; the pages of further ones return to the kernel.
+// segments keep at most 1 MiB of pages per LP; the pages of further free blocks return to the
+// kernel.
 //
-// The object lies in platform memory of the group; most LPs have none.
+// The object lies in platform memory of the group; most LPs have no such object.
 // Thread: the owner of the group.
 #pragma once
 

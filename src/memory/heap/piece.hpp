@@ -26,7 +26,8 @@ struct alignas(16) Piece {
     }
 };
 
-// With its header a piece has exactly one page. The platform heap would round up another size.
+// A piece and its header fill exactly one page, because the platform heap would round up other
+// sizes.
 inline constexpr std::size_t piece_bytes_max = page_bytes - sizeof(Piece);
 
 constexpr std::size_t piece_count(std::size_t chunk_bytes) noexcept {

@@ -310,8 +310,8 @@ void* PlatformHeap::split_larger(std::size_t bytes) noexcept {
     return nullptr;
 }
 
-// Takes pages that were returned to the kernel, if a range of at least `bytes` is among the last
-// `looks_max` ranges. Avoids a new segment.
+// Avoids a new segment: takes pages that were returned to the kernel, if a range of at least
+// `bytes` is among the last `looks_max` ranges.
 bool PlatformHeap::take_spare(std::size_t bytes) {
     constexpr std::size_t looks_max = 8;
     for (std::size_t i = spare_.size(); i != 0 && i + looks_max > spare_.size(); --i) {

@@ -31,7 +31,8 @@ class Packer;
 class SegmentTable;
 class Unpacker;
 
-// The engine itself gets no more memory. The run ends, independent of the model's actions.
+// Thrown if the engine itself gets no more memory. The run then ends, independent of the model's
+// actions.
 class PlatformOutOfMemory : public std::bad_alloc {};
 
 class PlatformHeap {
@@ -102,9 +103,9 @@ class PlatformHeap {
     // as parts of huge pages.
     void discard_fresh() noexcept;
 
-    // Adds to the part of live_bytes() that is histories of LPs. The caller, which is the owner,
-    // counts them for the report of memory by kind, because the heap cannot distinguish chunks by
-    // use.
+    // Adds to history_bytes(), the part of live_bytes() that histories of LPs use. The owner of the
+    // heap counts these bytes for the report of memory by kind, because the heap cannot distinguish
+    // chunks by use.
     void count_history(std::ptrdiff_t bytes) noexcept {
         history_bytes_ += static_cast<std::size_t>(bytes);
     }

@@ -5,8 +5,9 @@
 //
 // A word counts as a pointer if its value is in a mapping of this process outside of the region. A
 // number may have such a value by chance. The result is used for three decisions: whether a warning
-// is printed, whether a group must stay on its rank, and whether a word that still has the value
-// from a constructor gets the value from the new constructor call.
+// is printed, whether a group must stay on its rank, and whether a word is replaced in the other
+// process. A word that still has the value that the LP's constructor stored gets the value that the
+// constructor stores in the other process.
 //
 // Thread: any, on heaps that do not change meanwhile.
 #pragma once

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of malloc.cpp and new.cpp to an LP's heap. They run with no heap current. So a handler
-// that runs long is not interrupted inside them (fault_guard.hpp), and the memory that the heap
-// itself needs comes from libc. Also decides which requests in platform mode get memory of setup().
+// Requests of malloc.cpp and new.cpp to an LP's heap. During a request, no heap is current. So a
+// handler that runs long is not interrupted inside a request (fault_guard.hpp), and the memory that
+// the heap itself needs comes from libc. This file also decides which requests in platform mode get
+// memory of setup().
 #pragma once
 
 #include <cstddef>

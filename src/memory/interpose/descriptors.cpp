@@ -18,8 +18,8 @@ namespace {
 
 using nw::interpose::original_of;
 
-// If the mode was passed, it is an unsigned int. If it was not passed, reading it returns some
-// value, which the kernel ignores.
+// The mode of open() is an optional argument. If it was passed, it is an unsigned int. If it was
+// not passed, reading it returns some value, which the kernel ignores.
 constinit nw::interpose::Original<int, const char*, int, mode_t> original_open("open");
 constinit nw::interpose::Original<int, const char*, int, mode_t> original_open64("open64");
 constinit nw::interpose::Original<int, int, const char*, int, mode_t> original_openat("openat");

@@ -3,10 +3,11 @@
 // crash. If the event is executed out of order, it is undone. If it is executed in order, the run
 // ends with exit code 3 and a line with the called function.
 //
-// Outside of handlers, each function behaves as in libc. If the C library calls one of these
-// functions itself, the call does not reach this file. So this file defines each such function that
-// a model can call. A signal that a handler raises for itself is refused, independent of the action
-// that is installed for it, because a signal handler would run outside of the LP.
+// Outside of handlers, each function behaves as in libc. A call of exit() or abort() inside the C
+// library does not reach this file. So this file also defines each function of the library that
+// makes such a call and that a model can call. A signal that a handler raises for itself is
+// refused, independent of the action that is installed for it, because a signal handler would run
+// outside of the LP.
 #include <err.h>
 #include <errno.h>
 #include <error.h>

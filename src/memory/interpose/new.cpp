@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All forms of operator new and delete. They use the LP's heap in a handler, and malloc otherwise.
 // Without sanitizers, this saves a second check of current_heap in malloc.cpp. Under sanitizers,
-// which replace malloc, it makes containers recoverable. The rules of malloc.cpp apply.
+// which replace malloc, only these operators put containers into the LP's heap. The rules of
+// malloc.cpp apply.
 #include <cstddef>
 #include <cstdlib>
 #include <new>

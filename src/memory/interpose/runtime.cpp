@@ -6,9 +6,9 @@
 //   be rolled back with it. Code that catches an exception outside of the handler copies its text,
 //   and releases the exception before the LP is restored.
 // - Function-local statics, and data that pthread_once and std::call_once initialize outside of the
-//   LP, are initialized by the first handler that needs them, and used by all. A rollback must not
-//   release them. Therefore all memory that is allocated meanwhile is libc's, whichever heap was
-//   current.
+//   LP, are initialized by the first handler that needs them, and used by all LPs. A rollback must
+//   not release them. Therefore all memory that is allocated meanwhile is libc's, whichever heap
+//   was current.
 // - The list of destructors of a thread's thread_local objects also belongs to libc.
 //
 // Each function calls the next definition in the search order, which is libstdc++'s. Therefore the

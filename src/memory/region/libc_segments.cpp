@@ -31,8 +31,8 @@ void mark(void* base, std::size_t bytes, bool on) noexcept {
         Leaf* leaf = detail::libc_segment_leaves[g / leaf_granules].load(std::memory_order_acquire);
         const std::uint64_t bit = std::uint64_t{1} << (g % 64);
         Leaf& word = leaf[g % leaf_granules / 64];
-        // The bits of a segment concern only threads that have received an address in it, and this
-        // handover orders them. Neighboring bits of the word belong to other workers.
+        // The bits of a segment matter only to threads that have received an address in it, and
+        // this handover orders the accesses. Neighboring bits of the word belong to other workers.
         if (on)
             word.fetch_or(bit, std::memory_order_relaxed);
         else

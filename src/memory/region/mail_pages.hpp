@@ -47,8 +47,8 @@ class MailPages {
     // refuses to open the pages. Requires: bytes ≤ the area's size.
     std::size_t touch(MailBufferId buffer, MailArea area, std::size_t bytes) noexcept;
     // Returns the area's pages to the kernel, except if they belong to a huge page that also
-    // contains other data. Thread: it holds the buffer and owns the group. Cost: a system call if
-    // there are such pages.
+    // contains other data. Thread: the holder of the buffer, which must also own the group. Cost: a
+    // system call if there are such pages.
     void give_back(MailBufferId buffer, MailArea area) noexcept;
 
     // Counts memory of libc that was allocated for mail because even the large area was too small.

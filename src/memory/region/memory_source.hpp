@@ -38,8 +38,9 @@ class MemorySource {
     // The maximum resident memory of the process (--memory-cap). The engine enforces it
     // (engine/memory_budget.hpp). SegmentTable refuses state to a handler that requests a block of
     // 1 MiB or more, or more than 1 MiB in one call, if the segments of all groups would then
-    // exceed the limit. So a mis-speculated resize or loop fails its event and does not end the
-    // run. Set before the workers start. Default: no limit.
+    // exceed the limit. So if a handler resizes a container wrongly or loops without end, because
+    // of a wrong speculation, its event fails and the run does not end. Set before the workers
+    // start. Default: no limit.
     void set_memory_cap(std::uint64_t bytes) noexcept { memory_cap_ = segment_limit_ = bytes; }
     std::uint64_t memory_cap() const noexcept { return memory_cap_; }
     // Subtracts resident memory outside of segments from the limit for segments. Requires: bytes <
@@ -62,7 +63,8 @@ class MemorySource {
     void keep_mapped() noexcept {
         if (region_) region_->keep_mapped();
     }
-    // The contents of segments remain, too, readable until the process ends or another run begins.
+    // As keep_mapped(), but the contents of segments remain, too. They can be read until the
+    // process ends or another run begins.
     void keep_contents() noexcept {
         keep_mapped();
         keeps_contents_ = true;

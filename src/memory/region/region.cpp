@@ -66,8 +66,8 @@ Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
         os_.reserve(wanted, bytes, got);
     }
     if (got == nullptr) {
-        // The fixed address is in use. One rank can use another address: only pointers into the
-        // memory of another rank need the fixed one.
+        // The fixed address is in use. Within one rank, any other address is sufficient: only
+        // memory that moves to another rank must have the same address there.
         for (bytes = region_bytes_wanted; bytes >= bytes_min; bytes /= 2)
             if (os_.reserve(nullptr, bytes + huge_page_bytes, got) == 0) break;
     }
@@ -134,8 +134,8 @@ std::size_t Region::open_slot(GroupId group, std::size_t open_bytes) noexcept {
         return open_bytes;
     }
     // The first worker of a cell opens the open part of the whole cell. Otherwise there would be a
-    // mapping for every other slot while workers build their groups side by side. Opening it twice
-    // is harmless.
+    // mapping for every other slot while workers build their groups at the same time. Opening it
+    // twice is harmless.
     const std::uint32_t first = index(group) / slots_per_cell_ * slots_per_cell_;
     const std::uint32_t last = first + slots_per_cell_ - 1;
     const bool is_last = index(group) == last;

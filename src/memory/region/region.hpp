@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The address range of all LPs: at the same address in every rank, divided into one slot per group.
-// The owner of an address follows by arithmetic. A pointer inside an LP's state is valid in a
-// snapshot, after a restart and on another rank.
+// The group that owns an address is computed from the address. A pointer from an LP's state to the
+// same state is valid in a snapshot, after a restart and on another rank.
 //
 // The region is closed (PROT_NONE), except for the memory that was handed out and a little more. So
 // a walk along a broken list ends in a SIGSEGV, as in any other program, and does not use up the
@@ -122,8 +122,9 @@ class Region {
     }
     // Stores that the slot's beginning is open up to `end`, for is_open().
     void note_open(GroupId group, const std::byte* end) noexcept;
-    // Reserves two mappings for one more closed range between open ranges. Returns false if there
-    // are none left. give_hole() returns them; force_hole() reserves them in any case.
+    // Reserves two mappings for one more closed range between open ranges. Returns false if no
+    // mappings are left. give_hole() returns the two mappings; force_hole() reserves them in any
+    // case.
     bool take_hole() noexcept;
     void force_hole() noexcept { holes_left_.fetch_sub(1, std::memory_order_relaxed); }
     void give_hole() noexcept { holes_left_.fetch_add(1, std::memory_order_relaxed); }

@@ -20,11 +20,11 @@ namespace {
 // one call of a handler.
 constexpr std::size_t limited_bytes = std::size_t{1} << 20;
 
-// The limit also applies to the memory that the engine takes on behalf of one call, but only beyond
-// limited_engine_bytes or 1/limited_engine_share of the limit, whichever is less. Below it, a
-// handler must not fail because speculation is short of memory near the cap. An interrupted call
-// that runs again may take this memory each time, and the sum must stay within the tolerance of a
-// cap.
+// The limit also applies to the memory that the engine takes on behalf of one call, if this memory
+// is at least limited_engine_bytes or 1/limited_engine_share of the limit, whichever is less. A
+// call that takes less must not fail: near the cap, speculation alone may use up the memory. The
+// bound is low, because an interrupted call that runs again may take this memory each time, and the
+// sum must stay within the tolerance of a cap.
 constexpr std::size_t limited_engine_bytes = std::size_t{16} << 20;
 constexpr std::size_t limited_engine_share = 128;
 
@@ -97,8 +97,8 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
     const bool beyond_limit = taken_in_all > source_.segment_limit() ||
                               source_.segment_bytes() > source_.segment_limit() - taken_in_all;
     if (beyond_limit && state && taken_by_call() + bytes >= limited_bytes) return nullptr;
-    // Events and rows are not memory that the handler requests, so there is no call that could
-    // report the failure to it.
+    // A handler does not request the memory for its events and rows itself, so no call can report
+    // the failure to the handler.
     const auto abandon_where_taken = [](std::size_t least) {
         if (in_handler() && taken_by_call() >= least) abandon_handler(out_of_memory_message);
     };
@@ -333,8 +333,9 @@ bool SegmentTable::open_up_to(std::byte* end) noexcept {
 
 void SegmentTable::close_from(std::byte* begin) noexcept {
     if (begin >= open_end_) return;
-    // If the kernel refuses, more is open than open_end_ states, which is harmless. The opposite
-    // would not be: where a closed range has become fresh, part of it is closed already.
+    // open_end_ is lowered even if the kernel refuses. Open pages beyond open_end_ are harmless.
+    // Closed pages before it would not be, and some of these pages may already be closed: a closed
+    // free range has become fresh.
     set_access({begin, static_cast<std::size_t>(open_end_ - begin), 0}, false);
     open_end_ = begin;
     source_.region()->note_open(group_, open_end_);

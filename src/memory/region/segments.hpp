@@ -7,9 +7,10 @@
 // first free entry, a release copies the last entry down, and a full table is doubled. Entries are
 // dense: entry i is active iff i < entries().size().
 //
-// One cursor cuts address space from the group's slot (slot_layout.hpp) for both kinds, so that a
-// small group needs few page-table pages. Released ranges are discarded, merged and reused
-// first-fit. State reuses them only if the slot has no fresh addresses left.
+// One cursor cuts address space from the group's slot (slot_layout.hpp) for both kinds of segments,
+// so that a small group needs few page-table pages. The pages of released ranges return to the
+// kernel; the ranges are merged and reused first-fit. State reuses them only if the slot has no
+// fresh addresses left.
 //
 // The open memory (region.hpp) is the memory that is handed out and some slack: an eighth of it, at
 // least 256 KiB and at most 64 MiB. So there are few system calls, and a walk along a broken list
@@ -48,8 +49,8 @@ struct Segment {
 // its span.
 inline constexpr std::size_t span_bytes = 64 * 1024;
 
-// The size of the addresses that a segment takes. State begins at a span, and with huge pages the
-// memory before the next span is resident, too.
+// The size of the address range that a segment takes. A state segment begins at a multiple of
+// span_bytes. With huge pages, the memory from its end to the next multiple is resident, too.
 constexpr std::size_t taken_bytes(const Segment& segment) noexcept {
     if (segment.kind != SegmentKind::state) return segment.bytes;
     return (segment.bytes + span_bytes - 1) / span_bytes * span_bytes;
@@ -63,10 +64,10 @@ class SegmentTable {
     SegmentTable& operator=(const SegmentTable&) = delete;
 
     // Returns at least `bytes` bytes, in whole pages that belong only to this segment; contents
-    // undefined. Returns nullptr if the slot is full. Beyond the source's limit it also returns
-    // nullptr for state, if the running handler call would then have taken 1 MiB or more. If there
-    // is no room for platform memory, the running handler may be abandoned (abandon_handler()).
-    // Cost: O(1) unless ranges were released before.
+    // undefined. Returns nullptr if the slot is full. If the source's limit would be exceeded, it
+    // also returns nullptr for state, provided that the running handler call would then have taken
+    // 1 MiB or more. If there is no room for platform memory, the running handler may be abandoned
+    // (abandon_handler()). Cost: O(1) unless ranges were released before.
     void* allocate_segment(std::size_t bytes, SegmentKind kind) noexcept;
     // Requires: allocate_segment() returned base. Cost: a search of the table, and a system call
     // that takes much longer.
@@ -82,7 +83,7 @@ class SegmentTable {
     void copy_ranges(std::vector<PageRange>& ranges) const;
     std::size_t active_bytes() const noexcept { return active_bytes_; }
     // True for every address that was handed out and not released, and for some released addresses.
-    // Those may be closed; an access is then a SIGSEGV, as anywhere else. Thread: the owner.
+    // A released address may be closed; an access to it then raises SIGSEGV. Thread: the owner.
     bool is_below_cursor(const void* address) const noexcept {
         return reinterpret_cast<std::uintptr_t>(address) -
                    reinterpret_cast<std::uintptr_t>(begin_) <

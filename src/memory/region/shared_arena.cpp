@@ -102,8 +102,8 @@ Head* head_of(const void* address) noexcept {
 bool grow(Arena& a, std::size_t bytes) noexcept NW_REQUIRES(a.lock) {
     const auto mapped =
         static_cast<std::size_t>(a.end - reinterpret_cast<const std::byte*>(SharedArena::base));
-    // Grows by at least a quarter: few mappings, if the kernel does not merge them, and little
-    // unused space if the address space is limited.
+    // Grows by at least a quarter. So there are few mappings, even if the kernel does not merge
+    // them, and little unused space, which matters if the address space is limited.
     const std::size_t wanted =
         (std::max({bytes, grow_bytes_min, mapped / 4}) + huge_page_bytes - 1) / huge_page_bytes *
         huge_page_bytes;

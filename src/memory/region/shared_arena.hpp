@@ -30,14 +30,14 @@ namespace nw {
 
 class SharedArena {
   public:
-    // States contain many small integers, side by side or over the rest of a pointer. A search for
-    // pointers (outside_pointers.hpp) must not mistake them for addresses of the arena. So neither
-    // half of such an address is a small or round number.
+    // States contain many small integers: two side by side, or one beside the remaining half of an
+    // old pointer. A search for pointers (outside_pointers.hpp) must not mistake them for addresses
+    // of the arena. So neither half of an address of the arena is a small or round number.
     static constexpr std::uintptr_t base = 0x1357'8000'0000;
     static constexpr std::size_t bytes_max = std::size_t{8} << 40;
 
-    // During its lifetime, setup() runs. It has no effect if the interposer does not replace malloc
-    // (under sanitizers). Requires: no other Filling exists.
+    // Exists while setup() runs: the arena is filled during its lifetime. It has no effect if the
+    // interposer does not replace malloc (under sanitizers). Requires: no other Filling exists.
     class Filling {
       public:
         explicit Filling(Os& os);
@@ -81,8 +81,8 @@ class SharedArena {
     // uses libc. Requires: alignment is a power of two.
     static void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
     static void* allocate_zeroed(std::size_t bytes) noexcept;
-    // While the arena is read-only, free() has no effect, and the chunk is never reused. This
-    // concerns only platform mode, which does not need the memory.
+    // While the arena is read-only, free() has no effect, and the chunk is never reused. Only code
+    // in platform mode frees such a chunk, and it does not need the memory.
     //
     // The following functions require: contains(address), and the chunk is allocated.
     static void free(void* address) noexcept;
