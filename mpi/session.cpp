@@ -57,7 +57,7 @@ class MpiRanks final : public RankGroup {
   public:
     MpiRanks() {
         // When a rank dies, the other ranks write to its closed sockets. Without this line SIGPIPE
-        // would kill them, too, and the launcher could name the wrong rank.
+        // would kill the other ranks, too, and the launcher could name the wrong rank.
         std::signal(SIGPIPE, SIG_IGN);
         // By default, if there are more ranks than cores, Open MPI yields the core in each call
         // that finds no message, even in calls of a rank that has much work. Ranks without work

@@ -183,8 +183,9 @@ class Search {
         kept_ = chosen_;
     }
 
-    // Compares the node numbers of the first `clusters` clusters with those of the result: < 0 if
-    // they come first, 0 if they are equal.
+    // Compares the node numbers of the first `clusters` clusters with their node numbers in the
+    // result. Returns < 0 if the new numbers come before the numbers in the result, 0 if they are
+    // equal.
     int compare_with_result(std::size_t clusters) {
         for (std::size_t i = 0; i < clusters; ++i) {
             if (chosen_[i] == kept_[i]) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decision of AsymSched: which nodes clusters of threads should run on, if the links between
+// The decision of AsymSched: on which nodes clusters of threads should run, if the links between
 // nodes differ ("Thread and Memory Placement on NUMA Systems: Asymmetry Matters", Lepers, Quéma,
 // Fedorova, USENIX ATC 2015).
 //
@@ -14,7 +14,7 @@
 // score that the remaining clusters can reach on each set of free nodes, once for each set (65,536
 // sets on 16 nodes, where 10^10 placements are possible). The search skips every branch that cannot
 // be admissible according to the bound, or that moves more bytes than the best result so far. The
-// result is equal to that of trying all placements, unless the search reaches its limit.
+// result is the same as after trying all placements, unless the search reaches its limit.
 //
 // Pure functions. Thread: any.
 #pragma once

@@ -8,15 +8,15 @@
 // each slot is shifted by the multiples of two other irrational numbers, so that a few pages in
 // each of many slots are spread as evenly. Pages of one kind are at regular positions, for example
 // in every fourth segment. The steps of their sequence are then multiples of the numbers. Therefore
-// the four numbers were chosen among roots of small numbers, e and π by trying such positions, as
-// tests/unit/numa/test_page_map.cpp does. The sequence R2 (Roberts, "The unreasonable effectiveness
-// of quasirandom sequences", 2018) is not suitable: four times its first number is nearly an
-// integer.
+// the four numbers were selected from the roots of small numbers, e and π: such positions were
+// tried with each of them, as in tests/unit/numa/test_page_map.cpp. The sequence R2 (Roberts, "The
+// unreasonable effectiveness of quasirandom sequences", 2018) is not suitable: four times its first
+// number is nearly an integer.
 //
 // The first coordinate selects a node by the canonical weights. If this node has no worker, the
-// second coordinate is the proximity above which the page belongs on a node with workers, and the
-// position of the first coordinate in its node's interval selects that node. So each page has at
-// most two nodes, and changes once, when proximity exceeds its second coordinate.
+// second coordinate is a threshold: at a higher proximity, the page belongs on a node with workers.
+// The position of the first coordinate in its node's interval selects this node with workers. So
+// each page has at most two nodes, and changes once, when proximity exceeds its second coordinate.
 //
 // Pure functions. Thread: any.
 #pragma once

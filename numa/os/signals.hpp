@@ -10,9 +10,9 @@
 
 namespace nw {
 
-// Blocks the signals of the calling thread during its lifetime, except those that errors of the
-// program raise. A thread that is started meanwhile inherits the blocked signals, so the process's
-// signals go to its other threads.
+// Blocks the signals of the calling thread during its lifetime, except the signals that errors of
+// the program raise. A thread that is started meanwhile inherits the blocked signals, so the
+// process's signals go to its other threads.
 class SignalsBlocked {
   public:
     SignalsBlocked() noexcept {

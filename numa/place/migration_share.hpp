@@ -2,18 +2,19 @@
 // One thread's share of page migration: its groups, and the work for them once per period (a pass).
 //
 // The policy decides where a page should be (placement_policy.hpp). If the move of a group was
-// requested (group_home.hpp), all its pages are queried, and those on another node are moved. The
-// request remains until these pages have arrived or turn out to be immovable. Mail is moved without
-// a request, because its pages are first touched by the sending worker. When mail has new pages,
-// they are moved to the group's home ("NUMA Time Warp", Pellegrini and Quaglia, PADS 2015, §3.4).
+// requested (group_home.hpp), all its pages are queried, and the pages on another node are moved.
+// The request remains until these pages have arrived or turn out to be immovable. Mail is moved
+// without a request, because its pages are first touched by the sending worker. When mail has new
+// pages, they are moved to the group's home ("NUMA Time Warp", Pellegrini and Quaglia, PADS 2015,
+// §3.4).
 //
 // If pages are spread over nodes, there are no requests. Each group is checked again when the
 // policy has changed. In addition, each pass checks a part of all pages (a sweep), because pages
 // may be touched for the first time at any time.
 //
 // One call of move_pages contains pages of several groups, and only misplaced pages, because each
-// call delays all cores a little. A worker that touches a page while it is moved waits as long as
-// for a page fault. Workers never wait for this class otherwise.
+// call delays all cores a little. A worker that touches a page while the page is moved waits as
+// long as for a page fault. In no other case does a worker wait for this class.
 //
 // Thread: one at a time; the groups' owners continue meanwhile.
 #pragma once

@@ -44,7 +44,7 @@ class PageMigrationDaemon {
 
     std::size_t threads() const noexcept { return threads_.size(); }
     std::size_t groups_of(std::size_t thread) const noexcept { return shares_[thread]->groups(); }
-    // Whether all pages have been moved as the policy requires since its last change, except those
+    // Whether all pages have been moved as the policy requires since its last change, except pages
     // that cannot be moved. Always false without a thread.
     bool has_caught_up() const noexcept;
     MigrationFigures figures() const noexcept { return log_.figures(); }

@@ -5,9 +5,10 @@
 // carries out the decisions for new pages, pagemigd for all other pages (migration_share.hpp), and
 // each worker for its own CPU and the homes of its groups.
 //
-// The first policy is that of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015): a page is
-// allocated on the node of the worker that touches it first, and follows its group to the node of a
-// new worker. A new policy is a file with a PlacementChoice, and an entry in placement_choices.
+// The default policy, local, is the policy of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015):
+// a page is allocated on the node of the worker that touches it first, and follows its group to the
+// node of a new worker. A new policy is a file with a PlacementChoice, and an entry in
+// placement_choices.
 #pragma once
 
 #include <cstddef>

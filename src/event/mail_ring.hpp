@@ -53,7 +53,7 @@ class MailRing {
     }
 
     // Thread: the reader. Calls visit(const WireEvent&) for each published event. Returns whether
-    // there were any.
+    // there were any events.
     template <class Visit>
     bool drain(Visit&& visit) {
         // Pairs with publish().

@@ -17,7 +17,8 @@ constexpr double window_events_max = 256;
 constexpr double window_events_min = 16;
 
 // Number of committed events after which the density of events is estimated. The first commits give
-// a wrong density: safe events are committed before earlier events that lie between them.
+// a wrong density: safe events are committed early, and the events between them in virtual time are
+// committed later.
 constexpr std::uint64_t density_events = 64;
 
 // Maximum number of events in a window: the larger of two numbers. worker_events_most for each

@@ -5,9 +5,9 @@
 //
 // The window follows the efficiency, the share of executed events that were not rolled back. All
 // ranks compute it from equal sums. A width W is judged when GVT has passed all events that were
-// executed before W was set. It is judged earlier if the events that were rolled back since W was
-// set outnumber the events that were uncommitted when W was set, by at least half of the events
-// that were executed since.
+// executed before W was set. It is judged earlier if R - U ≥ E/2, where E events were executed and
+// R events were rolled back since W was set, and U events were uncommitted when W was set. A
+// judgment changes W by the efficiency:
 //     below .96: W · max(¼, efficiency²)      above .98, if workers have used half of W: W · 1.25
 // In most measurements, the best fixed width has an efficiency between .93 and .99 (2 to 8 workers
 // on two cores, with and without other processes on these cores; docs/decisions/0021). The width

@@ -4,9 +4,10 @@
 // seed and end time, with every engine and any number of workers and ranks.
 //
 // Chain of an LP: h' = XXH3-128(h, time, payload size and type, payload), starting from 0. If the
-// payload has more than 96 bytes, its hash takes its place. XXH3 is a hash function of the xxHash
-// library. The LP's term in the sum also hashes the LP's id, so that the digest changes if two LPs
-// exchange their histories. The sum is modulo 2^128, so the order of the LPs does not matter.
+// payload has more than 96 bytes, the hash of the payload takes its place. XXH3 is a hash function
+// of the xxHash library. The LP's term in the sum also hashes the LP's id, so that the digest
+// changes if two LPs exchange their histories. The sum is modulo 2^128, so the order of the LPs
+// does not matter.
 #pragma once
 
 #include <bit>

@@ -20,7 +20,7 @@ namespace {
 using portable::DoubleDouble;
 __extension__ using Wide = unsigned __int128;
 
-// 64 zeros, then the first 1,280 bits of 2/π behind the point.
+// 64 zeros, then the first 1,280 bits of 2/π behind the binary point.
 constexpr std::array<std::uint64_t, 21> two_over_pi = {0,
                                                        0xa2f9836e4e441529,
                                                        0xfc2757d1f534ddc0,

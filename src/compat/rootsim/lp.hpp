@@ -52,7 +52,7 @@ class Lp : public LogicalProcess {
     Generator generator;  // of ROOT-Sim's random numbers
 
     std::uint32_t self() const noexcept { return static_cast<std::uint32_t>(self_); }
-    // True from the event at the end of the run on. Events that the model then schedules are
+    // True when the event at the end of the run has begun. Events that the model then schedules are
     // dropped.
     bool is_over() const noexcept { return is_over_; }
 

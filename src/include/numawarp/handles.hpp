@@ -31,7 +31,7 @@ namespace nw {
 template <class Self, class... Events>
 class Handles : public LogicalProcess {
   public:
-    // The events with their numbers. The engine reads the names of the events from it.
+    // The events with their numbers. The engine reads the names of the events from this list.
     using EventTypes = EventList<Events...>;
 
     // Calls Self::on() for the event. Throws ModelError if the event is not in the list.

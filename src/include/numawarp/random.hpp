@@ -8,8 +8,8 @@
 // the number of blocks that earlier events of the LP have used. It is equal on every engine and
 // after every rollback.
 //
-// The distributions are implemented here, because those of the standard library are not the same
-// everywhere.
+// The distributions are implemented here, because the distributions of the standard library give
+// different numbers on different systems.
 #pragma once
 
 #include <array>

@@ -26,9 +26,9 @@ struct Fault {
 };
 
 // assert(), std::terminate() and the checks of the standard library end a program with SIGABRT.
-// glibc raises it while it holds no lock, so its handler may leave by a jump. SIGPIPE comes from a
-// write() to a pipe without a reader, SIGTRAP from int3 and from __builtin_trap() of some
-// compilers, SIGSYS from a system call that a filter forbids.
+// glibc raises this signal while it holds no lock, so the signal handler may leave by a jump.
+// SIGPIPE comes from a write() to a pipe without a reader, SIGTRAP from int3 and from
+// __builtin_trap() of some compilers, SIGSYS from a system call that a filter forbids.
 constexpr std::array<Fault, 8> faults{{{SIGSEGV, "SIGSEGV"},
                                        {SIGBUS, "SIGBUS"},
                                        {SIGFPE, "SIGFPE"},

@@ -3,8 +3,8 @@
 // a handler may have open. A handler can be left at any moment by a jump (fault_guard.hpp), without
 // calling destructors. Then this state must be repaired, in addition to the LP's memory.
 //
-// - Initializers that run once in the process: those of function-local statics, and pthread_once.
-//   They allocate from libc, and other threads wait for them.
+// - Initializers that run once in the process: the initializers of function-local statics, and the
+//   functions of pthread_once. They allocate from libc, and other threads wait for them.
 // - The thread's locale (uselocale).
 // - Resources that are not memory (files, descriptors of iconv, …). A handler must close the
 //   resources that it opens, because a resource that stays open across events cannot be rolled

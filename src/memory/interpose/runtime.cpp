@@ -73,8 +73,8 @@ void* in_lp_or_not_at_all(void* exception, Original<void, void*>& give_back) noe
 constinit thread_local void* of_initialiser = nullptr;
 
 // The exception leaves the initializer, and a handler may keep it in its state. The exception's
-// count is outside of the LP and is not rolled back, so it must never come near zero. Therefore
-// such an exception is never freed. Initializers that throw are rare.
+// reference count is outside of the LP and is not rolled back, so it must never come near zero.
+// Therefore such an exception is never freed. Initializers that throw are rare.
 void keep_for_good() noexcept {
     if (of_initialiser == nullptr || !nw::in_initialiser_of_handler()) return;
     struct Header {  // libstdc++'s __cxa_refcounted_exception, before the object

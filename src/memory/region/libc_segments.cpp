@@ -21,7 +21,7 @@ constexpr std::size_t leaf_granules = std::size_t{1}
                                       << (detail::libc_leaf_shift - LibcSegments::granule_shift);
 constexpr std::size_t leaf_bytes = leaf_granules / 8;
 
-// The Os that the living LibcSegments uses to allocate leaves.
+// The Os that the existing LibcSegments object uses to allocate leaves.
 constinit std::atomic<Os*> leaf_source{nullptr};
 
 // Requires: the leaves exist.

@@ -2,8 +2,8 @@
 // MemoryMode::libc: segments come from glibc's malloc. With the region, a comparison with its
 // bounds shows whether an address is in a segment. This mode uses a table with one bit per 64 KiB
 // of address space. The table consists of leaves for 64 GiB each, and a leaf is made when it is
-// needed for a segment. (One table for the whole address space would take 256 MiB of it, more than
-// `ulimit -v` may allow.)
+// needed for a segment. (One table for the whole address space would take 256 MiB of addresses,
+// more than `ulimit -v` may allow.)
 //
 // The workers that own the segments set and clear bits. Any thread reads them in free().
 #pragma once

@@ -116,7 +116,7 @@ class Region {
     // how many bytes of the slot's beginning are open; 0 if the kernel refuses.
     std::size_t open_slot(GroupId group, std::size_t open_bytes) noexcept;
     // Opens or closes whole pages of a slot. Requires: the pages belong to the group, and its slot
-    // is not one of those that are always open.
+    // is not always open.
     bool set_access(void* address, std::size_t bytes, bool open) noexcept {
         return os_.set_access(address, bytes, open ? Access::write : Access::none) == 0;
     }
@@ -157,7 +157,7 @@ class Region {
     unsigned slot_shift_ = 0;  // slot_bytes() == 2^slot_shift_, ≥ 2 MiB
     std::uint32_t slots_per_cell_ = 0;
     // Open part of each slot's beginning, in units of 64 KiB. The group's owner writes its entry.
-    // Any thread that has received a wrong address reads it. Relaxed, because it is only a hint for
+    // Any thread that describes a wrong address reads it. Relaxed, because it is only a hint for
     // error messages.
     std::unique_ptr<std::atomic<std::uint32_t>[]> open_units_;
     std::atomic<std::int64_t> holes_left_{0};

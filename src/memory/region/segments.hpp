@@ -12,10 +12,10 @@
 // kernel; the ranges are merged and reused first-fit. State reuses them only if the slot has no
 // fresh addresses left.
 //
-// The open memory (region.hpp) is the memory that is handed out and some slack: an eighth of it, at
-// least 256 KiB and at most 64 MiB. So there are few system calls, and a walk along a broken list
-// touches little before it reaches a closed page. The slack is beyond the cursor. Released ranges
-// that exceed the slack are closed, too.
+// The open memory (region.hpp) is the memory that is handed out, and some slack: an eighth of the
+// memory that is handed out, but at least 256 KiB and at most 64 MiB. So there are few system
+// calls, and a walk along a broken list touches little before it reaches a closed page. The slack
+// is beyond the cursor. Released ranges that exceed the slack are closed, too.
 //
 // Thread: one owner. The owner may call it while an LP heap is current: the tables are in libc's
 // memory. Other threads may copy the table (copy_ranges). The owner holds a lock while it changes

@@ -173,7 +173,8 @@ void* SharedArena::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     const std::size_t capacity = capacity_for(data_offset + bytes);
     Arena& a = arena();
     const LockGuard guard(a.lock);
-    // Chunks with a larger alignment begin at a multiple of it, and always come from the end.
+    // A chunk with a larger alignment begins at a multiple of this alignment, and always comes from
+    // the end of the arena.
     std::byte* chunk = nullptr;
     FreeChunk*& free = a.free[class_of(capacity)];
     if (alignment <= chunk_alignment && free != nullptr) {
