@@ -101,8 +101,8 @@ void MpiTransport::complete_sends() {
                            completed_.data(), MPI_STATUSES_IGNORE),
               "MPI_Testsome");
     if (count <= 0) return;  // none, or MPI_UNDEFINED
-    // In descending order: then the last entry, which moves to the place of the completed send, is
-    // either still under way or the completed send itself.
+    // The order is descending. So the last entry, which moves to the place of the completed send,
+    // is either still under way or the completed send itself.
     std::sort(completed_.begin(), completed_.begin() + count, std::greater<>());
     for (int i = 0; i < count; ++i) {
         const auto done = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);

@@ -6,7 +6,7 @@
 //
 // There is no cost for a rank that exchanges no messages with this rank: buffers belong to messages
 // under way, not to ranks. The buffer and the request of a send are kept until a test of the
-// request shows that it is complete.
+// request shows that the send is complete.
 //
 // Thread: the holder of the net role. Constructor and destructor: the main thread. wake(): any
 // thread. sleep(): one thread that does not hold the net role.

@@ -48,7 +48,9 @@ double PageMap::coordinate(std::uintptr_t address, std::uint64_t step,
     return fraction(unit * step + slot * shift);
 }
 
-// Returns the canonical place, and stores where in its interval [0, 1) the page's unit is.
+// Returns the index of the node that the first coordinate or the kernel's rule selects. Stores in
+// `within` a number in [0, 1): the position of the first coordinate in this node's interval or,
+// with the kernel's rule, the first coordinate itself.
 std::size_t PageMap::place_of(std::uintptr_t address, double& within) const noexcept {
     within = coordinate(address, first_step, first_shift);
     std::size_t place = 0;

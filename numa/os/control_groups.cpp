@@ -20,7 +20,7 @@ std::uint64_t number_in(const std::string& file, std::uint64_t otherwise) {
 // Bytes of a group, including its subgroups, on the kernel's lists of file pages, and (version 2)
 // in reclaimable slabs such as directory entries. Pages of a tmpfs are on other lists.
 std::uint64_t reclaimable_bytes(const std::string& stat_file, bool unified) {
-    // Not std::ifstream: the file is read repeatedly during the run, and a C stream costs less.
+    // The file is read repeatedly during the run, and a C stream costs less than std::ifstream.
     std::FILE* const file = std::fopen(stat_file.c_str(), "re");
     if (file == nullptr) return 0;
     std::uint64_t sum = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that processes of one host share, to exchange figures while they run. It has no name in
-// any folder. The address consists of the process and the file descriptor of the process that made
-// it. The kernel frees the memory when no process holds it any more.
+// any folder. The address consists of the number of the process that made the memory, and of a file
+// descriptor of this process. The kernel frees the memory when no process holds it any more.
 #pragma once
 
 #include <cstddef>

@@ -48,8 +48,8 @@ PendingSet::PendingSet() : late_below_(nothing), ring_end_(nothing), late_limit_
 
 // ---- push outside of the ring ----
 
-// By value: with a reference, the compiler would keep the entry of the fast path in memory, and its
-// narrow stores would stall the wide loads that copy it.
+// The entry is passed by value: with a reference, the compiler would keep the entry of the fast
+// path in memory, and its narrow stores would delay the wide loads that copy it.
 void PendingSet::push_aside(PendingEntry entry, double x) {
     if (x >= late_below_)
         push_far(entry, clamped(x));

@@ -101,9 +101,10 @@ const std::vector<Theirs>& their_options() {
     return all;
 }
 
-// The option of the parser or of its children with this name or, if `name` is empty, with this key.
-// Null if there is none. As in argp, an entry without name and key is the title of a group, an
-// alias belongs to the option before it, and only an entry without any member ends the list.
+// Searches the parser and its children for the option with this name or, if `name` is empty, with
+// this key. Returns null if there is no such option. As in argp, an entry without name and key is
+// the title of a group, an alias belongs to the option before it, and only an entry without any
+// member ends the list.
 const argp_option* find_option(const argp& parser, std::string_view name, int key) {
     const argp_option* of_alias = parser.options;
     for (const argp_option* option = parser.options;

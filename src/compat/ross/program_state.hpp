@@ -62,7 +62,7 @@ struct LpTable {
     std::vector<std::uint32_t> place_of;
 };
 // Collects the table from all ranks. Requires: tw_define_lps() was called. Refuses LPs without a
-// place or a type, and numbers that are not 0 to n - 1.
+// place or a type, and LP numbers that are not exactly 0 to n - 1.
 LpTable lp_table();
 
 // Sets the LP's streams to the positions at which they start in ROSS.

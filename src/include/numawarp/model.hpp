@@ -153,7 +153,7 @@ class Model {
     // handlers, before the thread builds its LPs, and on the main thread before on_end(), which may
     // run there. It may therefore be called twice on one thread, and on several threads at the same
     // time. With --engine auto, each engine has its own threads, and the threads of the next engine
-    // take the LPs over.
+    // take over the LPs.
     virtual void on_worker_start() {}
 
     // Returns the description of the model. Called once, after the command line was read. Throws

@@ -6,9 +6,9 @@
 // and then continues at a wrong position: it clears members of the array instead of the bytes after
 // the array (g++ 12). For larger payloads, and for compilers without the builtin (clang up to 20),
 // the padding is therefore found at compile time. In a constant expression a byte of padding has no
-// value, and a concept can detect that reading it is an error. This works for all types but unions,
-// bit-fields, pointers, and classes that cannot be used in a constant expression. Such types are
-// refused, unless they cannot have any padding.
+// value, and a concept can detect that reading it is an error. This method works for all types
+// except unions, bit-fields, pointers, and classes that cannot be used in a constant expression.
+// Such types are refused, unless they cannot have any padding.
 #pragma once
 
 #include <array>

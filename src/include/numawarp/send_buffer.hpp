@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short events on their way from a handler to the engine. A short event has a payload of at most 56
-// bytes, and its handler is irrevocable. Context::schedule() writes it into a buffer, without a
-// function call.
+// bytes, and the handler that schedules it cannot be undone. Context::schedule() writes it into a
+// buffer, without a function call.
 #pragma once
 
 #include <cstddef>

@@ -30,8 +30,8 @@ class HandlerProbe {
     HandlerProbe(const HandlerProbe&) = delete;
     HandlerProbe& operator=(const HandlerProbe&) = delete;
 
-    // Thread: the probed one, before its first handler and after its last. A probe may be given to
-    // another thread after leave_thread().
+    // Thread: the probed thread, before its first handler and after its last handler. A probe may
+    // be given to another thread after leave_thread().
     void adopt_thread();
     void leave_thread() noexcept;
 
@@ -51,7 +51,7 @@ class HandlerProbe {
     // Answers a request. Returns true if the handler must be left now. Before that, the
     // implementation calls guard.note_interruption() for `interrupt`, and guard.note() with the
     // reason for `end`. For `report` it stores the report and returns false.
-    // Thread: the probed one, in a signal handler that interrupts a handler; async-signal-safe.
+    // Thread: the probed thread, in a signal handler that interrupts a handler; async-signal-safe.
     virtual bool answer(ProbeWish wish, FaultGuard& guard) noexcept = 0;
     // True if the engine or an allocator runs on the handler's behalf, and must not be interrupted.
     // A handler runs with its LP's heap current; the engine and an allocator run with no heap

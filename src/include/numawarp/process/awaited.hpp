@@ -88,7 +88,7 @@ class Awaited : private detail::Link {
     // Requires: time ≥ 0; a breach throws a ModelError with the place `where`.
     Within within(double time, SourceLocation where = SourceLocation::current()) &;
 
-    // For co_await: a co_await with this object has returned without an interrupt.
+    // Called when a co_await with this object has returned without an interrupt.
     void accept() noexcept { accepted_ = happened_; }
     // The environment of the owning LP.
     Environment& env() const noexcept { return *env_; }
@@ -106,7 +106,8 @@ class Awaited : private detail::Link {
     }
     // Marks the object as happened. The process that awaits it resumes at this instant.
     void happen() noexcept;
-    // A co_await has begun to wait for the object, or the model has asked whether it happened.
+    // Records that a co_await has begun to wait for the object, or that the model has called
+    // happened().
     void note_used() const noexcept { used_ = true; }
     // Called at the end of the object's scope. If the object was not awaited and happened() was not
     // called, the object had no effect, so the event fails. The event does not fail if an exception

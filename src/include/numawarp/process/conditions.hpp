@@ -160,7 +160,7 @@ class [[nodiscard]] AnyOf final : public detail::Several<Operands...> {
     // Requires: the operands live until the co_await is over.
     template <class... Given>
     explicit AnyOf(Given&... given) : detail::Several<Operands...>(1, given...) {}
-    // For co_await: it has returned. `counts`: true if it has returned because of this condition.
+    // Called when the co_await has returned. `counts`: true if this condition has ended the wait.
     void accept(bool counts = true) noexcept {
         this->accept_each(
             [&](const Awaited& part) { return counts && &part == this->decided_by_; });
@@ -186,7 +186,7 @@ class [[nodiscard]] AllOf final : public detail::Several<Operands...> {
     // Requires: the operands live until the co_await is over.
     template <class... Given>
     explicit AllOf(Given&... given) : detail::Several<Operands...>(sizeof...(Operands), given...) {}
-    // For co_await: it has returned. `counts`: true if it has returned because of this condition.
+    // Called when the co_await has returned. `counts`: true if this condition has ended the wait.
     void accept(bool counts = true) noexcept {
         this->accept_each([&](const Awaited&) { return counts && this->happened(); });
     }
@@ -230,7 +230,7 @@ class [[nodiscard]] EndsOf : public detail::Condition {
     ~EndsOf() {
         for (ProcessEnd& end : ends_) remove(end);
     }
-    // For co_await: it has returned.
+    // Called when the co_await has returned.
     void accept(bool = true) noexcept { Condition::accept(); }
 
   protected:
@@ -289,7 +289,7 @@ class [[nodiscard]] Within final : public detail::Condition {
         add(delay_);
     }
     ~Within() { remove(awaited_); }
-    // For co_await: it has returned.
+    // Called when the co_await has returned.
     void accept(bool = true) noexcept {
         awaited_.accept();
         fail_with(awaited_);

@@ -83,9 +83,9 @@ class Resource {
     // numbers are served first come, first served. Keep the request in a variable: `auto turn =
     // desk.request();`, then `co_await turn;`.
     Request request(int priority = 0) { return Request(*this, priority, false); }
-    // As request(), but preemptive. If the resource is not free, it is taken from the user with the
-    // largest number, provided that this number is larger than `priority` and that no request with
-    // the number `priority` or a smaller number waits.
+    // As request(), but preemptive. If the resource is not free, it may be taken from the user with
+    // the largest number. This happens if that number is larger than `priority`, and if no waiting
+    // request has the number `priority` or a smaller number.
     Request preempt(int priority = 0) { return Request(*this, priority, true); }
 
     // The number of requests that may have the resource at a time.
