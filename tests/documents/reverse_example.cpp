@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <numawarp/model.hpp>
 
-// A till in a shop. Customers go from till to till; who would wait for too long goes away at once.
+// A till in a shop. Customers go from till to till. A customer who would wait too long leaves.
 struct Till final : nw::LogicalProcess {
-    double free_at = 0;  // when the last in line will have paid
+    double free_at = 0;  // when the last customer in line will have paid
     std::uint64_t turned_away = 0;
     std::uint64_t waits[8] = {};  // customers by how long they waited
 
@@ -31,7 +31,7 @@ struct Till final : nw::LogicalProcess {
 
     void on_reverse(nw::Context& c, const nw::Event&) override {
         free_at = std::bit_cast<double>(c.control());
-        // From here on all is as on_event found it: what it decided can be decided again.
+        // free_at is now as on_event found it. So the same decision can be taken again.
         const double wait = wait_at(c.now());
         if (wait > 4)
             --turned_away;
