@@ -11,7 +11,7 @@ from pathlib import Path
 from lib.plotting import pyplot
 
 ROOT = Path(__file__).resolve().parents[2]
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"
+BLUE, ORANGE, GRAY = "#0072b2", "#d55e00", "#999999"
 
 
 class Runs:
@@ -52,11 +52,11 @@ def phold(axes, runs):
     file = max((ROOT / "docs/results").glob("bench-*.json"))
     result = json.loads(file.read_text())
     sizes = {"1024 x 1": "1,024 × 1", "1024 x 16": "1,024 × 16", "65536 x 1": "65,536 × 1", "65536 x 16": "65,536 × 16"}
-    engines = {"limit": ("", "no engine", GREY), "sequential": ("", "sequential", ORANGE),
+    engines = {"limit": ("", "no engine", GRAY), "sequential": ("", "sequential", ORANGE),
                "auto": ("auto, ", "2 workers", BLUE)}
-    for number, (engine, (rows_of, label, colour)) in enumerate(engines.items()):
+    for number, (engine, (rows_of, label, color)) in enumerate(engines.items()):
         rows = [result["rows"][f"{rows_of}{size}, 10 % remote"][engine]["median"] for size in sizes]
-        axes.bar([place + (number - 1) * 0.27 for place in range(len(sizes))], rows, 0.25, color=colour, label=label)
+        axes.bar([place + (number - 1) * 0.27 for place in range(len(sizes))], rows, 0.25, color=color, label=label)
     axes.set_xticks(range(len(sizes)), sizes.values())
     axes.set(xlabel="LPs × events, 10 % to other LPs", ylabel="ns an event")
     axes.legend(frameon=False)
@@ -78,7 +78,7 @@ def pcs(axes, runs):
                           "--count-from", 1200, "--until", 4800)
         lost, made = (sum(row[name] for row in rows) for name in ("blocked", "connected"))
         shares.append(lost / (lost + made))
-    axes.plot(channels, [100 * blocked(count) for count in channels], color=GREY, label="theory (Engset, 1918)")
+    axes.plot(channels, [100 * blocked(count) for count in channels], color=GRAY, label="theory (Engset, 1918)")
     axes.plot(channels, [100 * share for share in shares], ".", color=BLUE, label="900 cells, an hour")
     axes.set(xlabel="channels of a cell with 25 portables", ylabel="blocked calls, %", ylim=(0, None))
     axes.legend(frameon=False)
@@ -90,7 +90,7 @@ def queues(axes, runs):
     jobs = [runs.measures("queues", "--arrival-rate", load / (stations + 1), "--warm-up", 30000,
                           "--until", 150000)["jobs"]["mean"] for load in loads]
     theory = [step / 200 for step in range(1, 193)]
-    axes.plot(theory, [load / (1 - load) for load in theory], color=GREY, label="theory (Jackson, 1963)")
+    axes.plot(theory, [load / (1 - load) for load in theory], color=GRAY, label="theory (Jackson, 1963)")
     axes.plot(loads, jobs, ".", color=BLUE, label="16 stations")
     axes.set(xlabel="load of a station", ylabel="jobs at a station", xlim=(0, 1), ylim=(0, 25))
     axes.legend(frameon=False)
@@ -102,10 +102,10 @@ def bank(axes, runs):
     counters = [1, 2, 3, 4]
     found = [runs.measures("bank", "--counters", count) for count in counters]
     came = [one["served"]["count"] + one["reneged"]["count"] for one in found]
-    for name, colour, label in (("served", BLUE, "served"), ("reneged", ORANGE, "out of patience")):
+    for name, color, label in (("served", BLUE, "served"), ("reneged", ORANGE, "out of patience")):
         shares = [100 * one[name]["count"] / all_of for one, all_of in zip(found, came)]
         below = [0] * len(counters) if name == "served" else [100 - share for share in shares]
-        axes.bar(counters, shares, 0.6, bottom=below, color=colour, label=label)
+        axes.bar(counters, shares, 0.6, bottom=below, color=color, label=label)
     axes.set(xlabel="counters", ylabel="customers, %", xticks=counters,
              yticks=range(0, 101, 20), ylim=(0, 120))
     axes.legend(frameon=False, loc="upper center", ncol=2)
@@ -115,7 +115,7 @@ def car_wash(axes, runs):
     times = [3, 3.5, 4, 4.5, 5, 5.25, 5.5, 5.75]
     curves(axes, times, [runs.measures("car_wash", "--wash-time", time, "--warm-up", 500)["wait"] for time in times],
               "mean wait")
-    axes.axvline(6, color=GREY, linestyle=":")
+    axes.axvline(6, color=GRAY, linestyle=":")
     axes.text(5.96, 0.97, "as fast as cars come", rotation=90, ha="right", va="top", color="#666666",
               transform=axes.get_xaxis_transform(), fontsize=8)
     axes.set(xlabel="time to wash a car, min (two machines)", ylabel="wait, min", ylim=(0, None))
@@ -126,7 +126,7 @@ def channel(axes, runs):
     gaps = [3.3, 3.5, 4, 5, 6, 8, 10, 14]
     found = [runs.measures("channel", "--gap", gap, "--warm-up", 300)["until_done"] for gap in gaps]
     curves(axes, gaps, found, "mean until it is done")
-    axes.axhline(10, color=GREY, linestyle=":")
+    axes.axhline(10, color=GRAY, linestyle=":")
     axes.text(14, 8.6, "in the channel", ha="right", va="top", color="#666666", fontsize=8)
     axes.set(xlabel="time between two messages of a host", ylabel="age of a message", ylim=(0, None))
     axes.legend(frameon=False)

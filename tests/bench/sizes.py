@@ -40,7 +40,7 @@ ENGINES = {
     "timewarp, 1 worker": "--engine timewarp --workers 1",
     "timewarp, 2 workers": "--engine timewarp --workers 2",
 }
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
 
 
 def run(programs, lps, *options):
@@ -108,12 +108,12 @@ def table(found, sizes):
 def draw(file, found, sizes, facts):
     from lib.plotting import pyplot
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.2))
-    for colour, (engine, its) in zip(COLOURS, found["one event each"].items()):
-        left.plot(sizes, [its[lps]["setup_seconds"] for lps in sizes], "o-", color=colour, markersize=4,
+    for color, (engine, its) in zip(COLORS, found["one event each"].items()):
+        left.plot(sizes, [its[lps]["setup_seconds"] for lps in sizes], "o-", color=color, markersize=4,
                   label=engine)
         for series, style in zip(SERIES, ("o-", "s:")):
             right.plot(sizes, [found[series][engine][lps]["resident_peak_bytes"] / 1e6 for lps in sizes], style,
-                       color=colour, markersize=4, fillstyle="none", label=f"{engine}: {series}")
+                       color=color, markersize=4, fillstyle="none", label=f"{engine}: {series}")
     right.plot(sizes, [300e-6 * lps for lps in sizes], color="#999999", linewidth=0.8, label="300 bytes an LP")
     left.set(title="Set-up, one event for each LP", ylabel="seconds")
     right.set(title="Most resident memory", ylabel="MB")

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-from colours import colours_of
+from colors import colors_of
 from document import Document
 from programs import CHECKOUT, Programs
 
@@ -18,7 +18,7 @@ DRAWN = [f"model-{model}.svg" for model in MODELS if model != "traffic"]
 PICTURES = ["meter.png", "report.png", "traffic.png", *DRAWN]
 # Lines and text with smooth edges have hundreds of shades; a page that failed to load has only
 # some.
-COLOURS_MIN = 100
+COLORS_MIN = 100
 BACKGROUND_MAX = 0.97
 
 programs = Programs()
@@ -40,10 +40,10 @@ def drawn_by(picture):
 
 def look_at(folder, what):
     for name in PICTURES:
-        colours = colours_of(as_points(folder / name))
-        share = max(colours.values()) / colours.total()
-        programs.expect(len(colours) >= COLOURS_MIN and share <= BACKGROUND_MAX,
-                        f"{what} {name}: {len(colours)} colors, {share:.0%} of the pixels have the most frequent color")
+        colors = colors_of(as_points(folder / name))
+        share = max(colors.values()) / colors.total()
+        programs.expect(len(colors) >= COLORS_MIN and share <= BACKGROUND_MAX,
+                        f"{what} {name}: {len(colors)} colors, {share:.0%} of the pixels have the most frequent color")
 
 
 shown = re.findall(r"!\[.*?\]\(\.\./images/(.*?)\)", Document(CHECKOUT / "docs/models/README.md").text)

@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from html.parser import HTMLParser
 
-from colours import colours_of
+from colors import colors_of
 from programs import CHECKOUT, MPI_ENVIRONMENT, Programs
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
@@ -379,7 +379,7 @@ if not browser:
     print("skipped  no chromium here: the page is not displayed")
 if programs.failures or not browser:
     programs.leave()
-for name, options, page_colour, bar_colour in [
+for name, options, page_color, bar_color in [
         ("light", [], "f6f6f3", "2a78d6"),
         ("dark", ["--blink-settings=preferredColorScheme=0"], "14161a", "4a90e2")]:
     picture = programs.work / "page.png"
@@ -389,8 +389,8 @@ for name, options, page_colour, bar_colour in [
          f"--user-data-dir={programs.work / 'browser'}", "--window-size=700,900",
          f"--screenshot={picture}", (programs.work / "agreed.html").as_uri()],
         capture_output=True, timeout=120)
-    seen = colours_of(picture) if shown.returncode == 0 and picture.exists() else Counter()
-    programs.expect(seen[page_colour] > 10_000 and seen[bar_colour] > 500 and len(seen) > 50,
+    seen = colors_of(picture) if shown.returncode == 0 and picture.exists() else Counter()
+    programs.expect(seen[page_color] > 10_000 and seen[bar_color] > 500 and len(seen) > 50,
                     f"Chromium shows the page in {name} colors, with bars: {seen.most_common(4)}")
 
 programs.leave()

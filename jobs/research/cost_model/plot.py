@@ -6,14 +6,14 @@ from lib.plotting import pyplot
 import model
 
 RANKS = [2 ** exponent for exponent in range(1, 11)]
-COLOURS = ("#0072b2", "#e69f00", "#999999", "#009e73", "#cc79a7")
+COLORS = ("#0072b2", "#e69f00", "#999999", "#009e73", "#cc79a7")
 
 
 def draw_reductions(axes, fitted):
-    for network, colour in zip(fitted.networks, COLOURS):
+    for network, color in zip(fitted.networks, COLORS):
         axes.plot(RANKS, [model.reduce_time(ranks, network, fitted.engine) for ranks in RANKS],
-                  color=colour, label=f"{network.name} ({network.origin})")
-        axes.plot(RANKS, [model.steps(ranks) * network.hop for ranks in RANKS], color=colour,
+                  color=color, label=f"{network.name} ({network.origin})")
+        axes.plot(RANKS, [model.steps(ranks) * network.hop for ranks in RANKS], color=color,
                   linestyle=":")
     for pause, marker in (("0", "o"), ("15", "s")):
         points = [(ranks, time) for ranks, at, time in fitted.reductions if at == pause]
@@ -27,23 +27,23 @@ def draw_reductions(axes, fitted):
     axes.legend(fontsize=7, frameon=False)
 
 
-def draw_speed(axes, fitted, remote, neighbours):
-    for network, colour in zip(fitted.networks, COLOURS):
+def draw_speed(axes, fitted, remote, neighbors):
+    for network, color in zip(fitted.networks, COLORS):
         for style, peers_of, label in (
-                ("-", lambda ranks: min(neighbours, ranks - 1), f"{neighbours} neighbors"),
+                ("-", lambda ranks: min(neighbors, ranks - 1), f"{neighbors} neighbors"),
                 ("--", lambda ranks: ranks - 1, "all ranks")):
             shares = [model.exchange(peers_of(ranks), remote, network, fitted.engine).share
                       for ranks in RANKS]
-            axes.plot(RANKS, shares, style, color=colour, label=f"{network.name}, {label}")
+            axes.plot(RANKS, shares, style, color=color, label=f"{network.name}, {label}")
     axes.set(xscale="log", ylim=(0, 1), xlabel="ranks", ylabel="share of the speed",
              title=f"A worker with {100 * remote:.0f} % of its events sent to …")
     axes.legend(fontsize=7, frameon=False, loc="lower left")
 
 
-def draw(file, fitted, remote, neighbours):
+def draw(file, fitted, remote, neighbors):
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4.2))
     draw_reductions(left, fitted)
-    draw_speed(right, fitted, remote, neighbours)
+    draw_speed(right, fitted, remote, neighbors)
     for axes in (left, right):
         axes.set_xticks(RANKS[::3], [f"{ranks:,}" for ranks in RANKS[::3]])
         axes.minorticks_off()

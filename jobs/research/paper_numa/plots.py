@@ -26,14 +26,14 @@ def plot_figure_6(folder, summary):
     groups = summary["figure_6"]
     figure, axes = pyplot.subplots(figsize=(7.5, 4.4))
     width = 0.8 / len(KINDS)
-    for place, (kind, (label, colour)) in enumerate(KINDS.items()):
+    for place, (kind, (label, color)) in enumerate(KINDS.items()):
         for index, group in enumerate(groups):
             value = next(variant["seconds"] for variant in group["variants"]
                          if variant["kind"] == kind)
             if value is None:
                 continue
             x = index + (place - 1.5) * width
-            axes.bar(x, value["median"], width * 0.92, color=colour,
+            axes.bar(x, value["median"], width * 0.92, color=color,
                      label=label if index == 0 else None, yerr=errors_of([value]), capsize=3,
                      error_kw={"linewidth": 1})
             axes.annotate(f"{value['median']:.3g}", (x, value["max"]), xytext=(0, 3),
@@ -66,7 +66,7 @@ def heat_map(figure, axes, surface, daemons, periods):
 
 
 def lines(axes, surface, daemons, periods, axis):
-    colours = pyplot.get_cmap("plasma")
+    colors = pyplot.get_cmap("plasma")
     for index, count in enumerate(daemons):
         known = [(period, surface[count][period]) for period in periods if surface[count][period]]
         # The lines are shifted against each other, so that their spreads do not overlap.
@@ -74,7 +74,7 @@ def lines(axes, surface, daemons, periods, axis):
         axes.errorbar([period + shift for period, _ in known],
                       [value["median"] for _, value in known],
                       yerr=errors_of([value for _, value in known]),
-                      color=colours(0.85 * index / max(1, len(daemons) - 1)), marker="o",
+                      color=colors(0.85 * index / max(1, len(daemons) - 1)), marker="o",
                       markersize=4, capsize=3, linewidth=1.2,
                       label=f"{count} daemon{'s' * (count != 1)}")
     axes.set_xticks(periods, [f"{period:g}" for period in periods])
@@ -103,12 +103,12 @@ def plot_metered_figure_6(folder, summary):
     kinds = list(KINDS.values())[1:]
     figure, axes = pyplot.subplots(figsize=(7.5, 4.4))
     for index, row in enumerate(rows):
-        label, colour = kinds[index % len(kinds)]
+        label, color = kinds[index % len(kinds)]
         value = row["local_share"]
         if value is None:
             continue
         x = index // len(kinds) + (index % len(kinds) - 1) * 0.27
-        axes.bar(x, value["median"], 0.25, color=colour, label=label if index < len(kinds) else None,
+        axes.bar(x, value["median"], 0.25, color=color, label=label if index < len(kinds) else None,
                  yerr=errors_of([value]), capsize=3, error_kw={"linewidth": 1})
         axes.annotate(f"{value['median']:.3f}", (x, value["max"]), xytext=(0, 3),
                       textcoords="offset points", ha="center", fontsize=7)

@@ -7,7 +7,7 @@ from research.series.figures import errors_of, save
 
 from results import counted_figures
 
-COLOURS = {"sequential": "Greys", "reverse": "Blues", "copy": "Greens", "snapshot": "Oranges",
+COLORS = {"sequential": "Greys", "reverse": "Blues", "copy": "Greens", "snapshot": "Oranges",
            "containers": "Purples"}
 # Interval between saved states -> shade and mark.
 MARKS = {"1": (0.95, "o"), "4": (0.8, "s"), "16": (0.65, "^"), "auto": (0.5, "D")}
@@ -16,7 +16,7 @@ BARS = ("#4477aa", "#ddaa33", "#999999")
 
 def style_of(method):
     shade, mark = MARKS.get(method.split()[-1], (0.8, "o"))
-    return {"color": pyplot.get_cmap(COLOURS[method.split()[0]])(shade), "marker": mark}
+    return {"color": pyplot.get_cmap(COLORS[method.split()[0]])(shade), "marker": mark}
 
 
 def curves(folder, name, summary, methods, figure_of, title, label):

@@ -11,13 +11,13 @@ COUNT = """
 import sys
 from PIL import Image
 picture = Image.open(sys.argv[1]).convert("RGB")
-for count, colour in picture.getcolors(picture.width * picture.height):
-    print(bytes(colour).hex(), count)
+for count, color in picture.getcolors(picture.width * picture.height):
+    print(bytes(color).hex(), count)
 """
 
 
-def colours_of(path):
+def colors_of(path):
     """{color, as f6f6f3: number of pixels}. Skips the test if Pillow is not installed."""
     counted = subprocess.run([python_with("PIL"), "-c", COUNT, path], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
-    return Counter({colour: int(count) for colour, count in map(str.split, counted.splitlines())})
+    return Counter({color: int(count) for color, count in map(str.split, counted.splitlines())})
