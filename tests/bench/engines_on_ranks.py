@@ -78,7 +78,7 @@ def main():
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     found = measure(given.programs, given.rounds)
-    print("| ns an event | " + " | ".join(COLUMNS) + " | digest |")
+    print("| ns per event | " + " | ".join(COLUMNS) + " | digest |")
     print("| --- |" + " --- |" * (len(COLUMNS) + 1))
     for model, row in found.items():
         cells = []
