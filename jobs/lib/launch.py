@@ -303,8 +303,8 @@ class Start:
         return words
 
     def lost(self):
-        """The machines that no longer answer. With srun, SLURM is asked; otherwise each machine is
-        asked up to two times."""
+        """The machines that no longer answer. With srun, SLURM provides this information; otherwise
+        each machine is checked up to two times."""
         if self.launcher.srun:
             left = retries.allocated(os.environ["SLURM_JOB_ID"]) if self.hosts else None
             return [name for name in self.hosts if name not in left] if left else []

@@ -3,7 +3,7 @@
 # .ci/run; this is the only list.
 #
 # A package is missing if the needed part of it cannot be found: a command, a header for the
-# compiler or for MPI's compiler wrapper, a Python module, or a sanitizer. dpkg is not asked,
+# compiler or for MPI's compiler wrapper, a Python module, or a sanitizer. dpkg is not used,
 # because libraries may have been installed in another way.
 
 # set    package              found by                            what for

@@ -3,7 +3,7 @@
 
 A run is started again if a rank was killed by a signal that does not request a stop, or if a
 machine is lost. Other failures have an exit code of their own (docs/reference/exit-codes.md) and
-would occur again. mpirun has no exit code for a lost machine. Therefore this module asks each
+would occur again. mpirun has no exit code for a lost machine. Therefore this module checks each
 machine."""
 
 import json

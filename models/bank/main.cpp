@@ -61,7 +61,7 @@ struct Banks final : nw::Model {
         options.add("counters", p.counters, "counters of a bank", nw::from(1));
         options.add("arrival-mean", p.arrival_mean, "mean time between customers", nw::above(0));
         options.add("service-mean", p.service_mean, "mean time at the counter", nw::above(0));
-        options.add("move", p.move, "share of these that try another bank", nw::from(0).to(1));
+        options.add("move", p.move, "share of lost customers who switch banks", nw::from(0).to(1));
     }
     nw::Setup setup() override {
         nw::Setup setup;

@@ -69,7 +69,7 @@ struct Movies final : nw::Model {
     void options(nw::Options& options) override {
         options.add("cinemas", cinemas, "cinemas, one LP each", nw::from(1));
         options.add("arrival-mean", arrival_mean, "mean time between two persons", nw::above(0));
-        options.add("move", move, "share of those without a seat that try another cinema",
+        options.add("move", move, "share of people without a seat that try another cinema",
                     nw::from(0).to(1));
     }
     nw::Setup setup() override {

@@ -10,7 +10,7 @@
 namespace traffic {
 namespace {
 
-// A fuller road counts as this full, so that its cars still move, at walking speed.
+// The largest fullness in the formula. On a fuller road, cars still move, at walking speed.
 constexpr double fullness_max = 0.95;
 
 double normal_below(double x) { return 0.5 * nw::math::erfc(-x / std::sqrt(2.0)); }

@@ -82,7 +82,7 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE", help="of " + ", ".join(CASES))
     options = parser.parse_args()
     rows = []
-    print("| model | ranks | events, ROSS | ours | files, of which others than by ROSS on one core "
+    print("| model | ranks | events, ROSS | ours | files, of which different from ROSS on one core "
           "| ROSS, s | ours, s | ROSS / ours |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
@@ -100,7 +100,7 @@ def main():
     wrong = {row["case"] for row in rows
              if row["events_of_ours"] != row["events_wanted"] or row["files_not_of_ross"] > 0}
     if wrong:
-        raise SystemExit("ours are not as ROSS's on one core: " + ", ".join(sorted(wrong)))
+        raise SystemExit("our events or files differ from those of ROSS on one core: " + ", ".join(sorted(wrong)))
 
 
 if __name__ == "__main__":

@@ -329,7 +329,8 @@ def main():
                         choices=[constant.name for constant in CONSTANTS] + ["steps"])
     parser.add_argument("--exact", action="store_true")
     parser.add_argument("--repetitions", type=int, default=7, metavar="N")
-    parser.add_argument("--work", type=Path, metavar="FOLDER", help="for copy and builds, kept; else one that goes")
+    parser.add_argument("--work", type=Path, metavar="FOLDER", 
+                        help="folder for the copy and the builds, which is kept; default: a temporary folder")
     parser.add_argument("--define", nargs="+", default=[], metavar="NAME=VALUE", help="for CMake")
     given = parser.parse_args()
     for constant in CONSTANTS:

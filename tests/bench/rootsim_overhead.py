@@ -90,7 +90,8 @@ def main():
         sys.exit(__doc__)
     programs = Path(programs).resolve()
     unit = "instructions" if what == "instructions" else "ns"
-    print(f"| engine | interface, {unit} an event | native | ratio | our PHOLD |\n| --- | --- | --- | --- | --- |")
+    print(f"| engine | with the interface, {unit} per event | written for numawarp | ratio | our PHOLD |\n"
+          "| --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         for name in COUNTED if what == "instructions" else ENGINES:
             options = ENGINES[name]

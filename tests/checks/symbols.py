@@ -28,7 +28,7 @@ NAMESPACES = {"detail", "process", "interpose"}
 FUNCTIONS_MAX = 40
 # Classes with several source files, and the reason.
 SPREAD = {
-    "LpHeap": "its snapshots are a seam, and the files have 670 lines together",
+    "LpHeap": "its snapshots are a separate part, and the files have 670 lines together",
 }
 
 

@@ -35,8 +35,8 @@ def check(count, number, first_seed):
 
 for ranks_of_cases in [2, 3, 4]:
     check(ranks_of_cases, cases, random.randrange(2**32) if chosen else ranks_of_cases * 1000)
-# Large payloads, no window, a round after each event: with this seed two ranks once only sent, and
-# their memory grew without bound.
+# Large payloads, no window, a round after each event: with this seed, two ranks once sent messages
+# and received none, and their memory grew without bound.
 check(4, 1, 886406023)
 
 ranks.leave()

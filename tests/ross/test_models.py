@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Models written for ROSS: one digest and one result on every engine, for any workers, ranks and
-way of rollback; their errors end like errors of numawarp's own models. usage: test_models.py
+rollback method; their errors end like errors of numawarp's own models. usage: test_models.py
 FOLDER-OF-PROGRAMS"""
 
 import re

@@ -41,7 +41,7 @@ struct Shared {
     std::vector<void*> objects = std::vector<void*>(lps);       // "other-lp"
 };
 
-// The state of one LP, and the effect of each breach on it. Equal for all three ways of rollback.
+// The state of one LP, and the effect of each breach on it: equal for all three rollback methods.
 struct State {
     std::uint64_t messages = 0;
     std::uint64_t sum = 0;

@@ -33,7 +33,7 @@ for breach, words in BREACHES:
     done = programs.run("broken_models", "--breach", breach, "--check-model=2000")
     found = [line for line in done.stdout.splitlines() if "docs/how-to/check-model.md#" in line]
     right = done.returncode == 3 and any(all(word in line for word in words) for line in found)
-    # One mistake is reported as one rule, although two ways of rollback may detect it.
+    # One mistake is reported as one rule, although two rollback methods may detect it.
     rules = {line.split(":")[0] for line in found}
     expected = {words[0]} if breach != "not-in-state" else {words[0], "A reverse handler"}
     programs.expect(right and rules == expected, f"{breach}: {found or done.stdout + done.stderr}")

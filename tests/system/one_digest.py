@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One digest and one set of output files for every engine, way of rollback, binding, grouping and
-storage: traffic on 512 objects, and pcs with each of its ways of rollback. Nothing is lost: in
+"""One digest and one set of output files for every engine, rollback method, binding, grouping and
+storage: traffic on 512 objects, and pcs with each of its rollback methods. Nothing is lost: in
 every row, cars in = cars out + cars inside, and calls begun = calls ended + active calls."""
 
 import csv
@@ -10,7 +10,7 @@ from programs import Programs
 
 programs = Programs()
 
-# The ways of rollback of pcs.
+# The rollback methods of pcs.
 ways = [["--rollback", "copy"], ["--rollback", "copy", "--state-saving-interval", 4],
         ["--rollback", "snapshot"], ["--rollback", "reverse"], ["--state", "containers"]]
 

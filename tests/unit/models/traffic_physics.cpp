@@ -51,7 +51,7 @@ double mean_over_speeds(const traffic::RoadParameters& p, Function f) {
 
 }  // namespace
 
-TEST_CASE("Road physics: the mean crossing time of an empty stretch is length/speed") {
+TEST_CASE("Road physics: the mean crossing time of an empty road is length/speed") {
     const double length_km = 5.5;
     nw::Random random(1, 0, 0);
 
