@@ -94,7 +94,8 @@ def run(programs, command, before=()):
     """The statistics of one run of `command`: a program's name and its options."""
     program, *arguments = command
     # The place of the heap's blocks depends on the length of every name, and the speed depends on
-    # this place by some percent. This chance must not be the same in all runs with an option.
+    # this place by some percent. A random length avoids that one place affects all runs of an
+    # option.
     with tempfile.TemporaryDirectory(prefix="r" * random.randint(1, 99)) as folder:
         stats = Path(folder) / "stats.json"
         arguments = [word.replace("FOLDER", folder) for word in arguments]

@@ -49,7 +49,7 @@ for file in sorted({*results, *(page.path for page in documents())}):
     for commit in sorted(commits_of(file) - REPLACED):
         known = git("merge-base", "--is-ancestor", commit, "HEAD").returncode == 0
         programs.expect(known, f"{file.relative_to(CHECKOUT)}: {commit} is an ancestor of HEAD")
-# Only one of a page and its tables must name the commit.
+# It is enough if the page or one of its tables names the commit.
 for name in sorted({file.stem for file in results if not file.name.startswith(PREDICTED)}):
     said = any(commits_of(file) for file in results if file.stem == name)
     programs.expect(said, f"docs/results/{name} names the commit of its measurement")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows docs/tutorial.md from its first line to its last, in a checkout made for it: writes its
 files, runs its commands, and compares the results with the text. A block of `text` shows output of
-the commands before it. Each program has one digest on two engines; the last program but one is
+the commands before it. Each program has one digest on two engines; the second-to-last program is
 models/queues, and the last one is the same model as processes."""
 
 import csv
@@ -23,7 +23,7 @@ programs = Programs()
 document = Document(CHECKOUT / "docs/tutorial.md")
 models = [block.text for block in document.blocks if block.language == "cpp"]
 programs.expect(models[-2] == program(CHECKOUT / "models/queues/main.cpp"),
-                "the last program but one is models/queues/main.cpp")
+                "the second-to-last program is models/queues/main.cpp")
 
 cache = (programs.bin.parent / "CMakeCache.txt").read_text()
 if re.search(r"^NUMAWARP_SANITIZE:STRING=.+", cache, re.MULTILINE):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model, options, machine, network weather and schedule of a stepped run, drawn from one seed.
+// Model, options, machine, network delays and schedule of a stepped run, drawn from one seed.
 #pragma once
 
 #include <string>

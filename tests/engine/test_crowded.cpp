@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: workers that are held back, by each other or by foreign processes, get their share of the
-// cores. The window neither starves them nor lets them waste their time.
+// cores. The window is neither too narrow for them, nor so wide that much work is undone.
 //
 // Method: workers on two cores in virtual machine time (crowded_machine.hpp). There are four
 // variants of PHOLD, each with another best window. The required shares are somewhat below those of

@@ -3,7 +3,7 @@
 // any network: with late or reordered batches, stalled links, and workers that get no turns.
 //
 // Method: the whole run is in one thread (stepped_run.hpp). One seed determines model, options,
-// machine, network weather and schedule. A failure prints the seed; NUMAWARP_TEST_SEED=… repeats
+// machine, network delays and schedule. A failure prints the seed; NUMAWARP_TEST_SEED=… repeats
 // the same steps.
 #include <cstdlib>
 #include <string>

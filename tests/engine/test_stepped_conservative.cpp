@@ -4,7 +4,7 @@
 // no turns. It stops at a signal, and reports the first of several failures.
 //
 // Method: as in test_stepped.cpp, the whole run is in one thread: the real WindowRank and
-// WindowWorker over the in-process network. One seed determines model, machine, network weather and
+// WindowWorker over the in-process network. One seed determines model, machine, network delays and
 // schedule. A failure prints the seed; NUMAWARP_TEST_SEED=… repeats the same steps.
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the language and its library that keep state without being asked to.
+// Parts of the language and its library that keep state implicitly.
 #include <coroutine>
 #include <functional>
 #include <memory>

@@ -89,7 +89,7 @@ for whom in ("arrives", "stands still"):
         restart = ["--restart", run.checkpoint]
     done = ranks.run(MODEL[0], *run.words(*restart)[1:])
     expect(done.returncode == 0, f"a rank that {whom}: exit code {done.returncode} {done.stderr}")
-    run.expect_as_if_nothing_had_happened(f"a rank that {whom} amid a move was killed")
+    run.expect_as_if_nothing_had_happened(f"a rank that {whom} was killed during a move")
 
 run = Moving("retried")
 with run.start([sys.executable, CHECKOUT / "jobs/lib/launch.py", "--retries", 2]) as launch:

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of random models and options that are saved (--checkpoint), struck by signals at random
-moments and restarted with another engine, other numbers of ranks and workers, another way of
-rollback, and groups that move between ranks, until they are over: digest and output files equal
-those of an undisturbed run.
+"""Runs of random models and options are saved (--checkpoint), get signals at random moments, and are
+restarted with another engine, other numbers of ranks and workers, another rollback method, and
+groups that move between ranks, until they are over. Digest and output files equal those of an
+undisturbed run.
 
 usage: test_kills.py FOLDER-OF-PROGRAMS [--cases N] [--seed S] [--scale X]
 
-A blow is SIGKILL to one rank or to all of them with mpirun, SIGTERM or SIGUSR1 to one rank or all,
-or SIGSTOP to one rank and SIGCONT a while later. It comes early, when a new checkpoint exists or
-later, or while a checkpoint is being written. Sometimes `./jobs/run --retries` restarts a killed
-run. All decisions of a case are drawn from its seed, `S` and the following numbers; only the exact
-times differ between runs. --scale multiplies the length of the runs."""
+A blow (a disturbance by signals) is SIGKILL to one rank or to all of them with mpirun, SIGTERM or
+SIGUSR1 to one rank or all, or SIGSTOP to one rank and SIGCONT some time later. It comes early, when
+a new checkpoint exists or later, or while a checkpoint is being written. Sometimes `./jobs/run
+--retries` restarts a killed run. All decisions of a case are drawn from its seed, `S` and the
+following numbers; only the exact times differ between runs. --scale multiplies the length of the
+runs."""
 
 import argparse
 import json
@@ -37,7 +38,7 @@ LAYOUTS = [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1)]
 FAST_LAYOUTS = [(1, 1), (1, 1), (1, 2), (2, 1)]
 GROUPS_MIN = max(ranks for ranks, _ in LAYOUTS)
 WANTED = ["restarts beyond time 0", "restarts on other ranks", "conservative", "kills",
-          "kills amid a checkpoint", "groups moved between ranks", "kills mended by --retries"]
+          "kills during a checkpoint", "groups moved between ranks", "kills repaired by --retries"]
 SECONDS_MAX = 600
 
 options = argparse.ArgumentParser()
@@ -141,7 +142,7 @@ def strike(pids, numbers):
 
 
 class Struck:
-    """A run that is struck again and again, in its own folder."""
+    """A run that gets signals again and again, in its own folder."""
 
     def __init__(self, name, case, dice):
         self.folder = ranks.work / name
@@ -193,7 +194,8 @@ class Struck:
             time.sleep(0.001)
 
     def strike(self, blow, pids):
-        """Strikes, and returns the exit codes that are allowed for a run that is not over."""
+        """Sends the signals of the blow, and returns the exit codes that are allowed for a run that is
+        not over."""
         one = [self.dice.choice(pids)]
         number = {"KILL": signal.SIGKILL, "TERM": signal.SIGTERM, "USR1": signal.SIGUSR1}
         name, _, whom = blow.partition(" ")
@@ -213,7 +215,7 @@ class Struck:
         return allowed | {1} if self.by_mpirun and pids == [self.launch.process.pid] else allowed
 
     def resume(self, moment, blow):
-        """Starts the run and strikes it. Returns whether the run is over."""
+        """Starts the run and sends the signals of the blow. Returns whether the run is over."""
         retried = blow == "KILL one, retried"
         # The period is so short that a checkpoint is written nearly all the time, or so long that
         # the run progresses.
@@ -242,10 +244,10 @@ class Struck:
                      + ("" if well else f": {' '.join(map(str, self.words))}: {ended.stderr}"))
         if "KILL" in (blow or "") and not is_over:
             met["kills"] += 1
-            met["kills amid a checkpoint"] += bool(unfinished(self.checkpoint))
+            met["kills during a checkpoint"] += bool(unfinished(self.checkpoint))
         if retried and struck and "try 1 of 2 " in ended.stderr:
             met["kills"] += 1
-            met["kills mended by --retries"] += is_over
+            met["kills repaired by --retries"] += is_over
         return is_over
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of a model before and after the run (in options(), setup(), finished() and in the result
 of setup()) are reported as errors of the model: exit code 2, or 3 if the run is over, and one line
-that names the model and the hook. The report never blames numawarp for a crash of a hook."""
+that names the model and the hook. The report never attributes a crash of a hook to numawarp."""
 
 from refusals import Refusals
 

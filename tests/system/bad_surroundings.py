@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Closed or full standard streams, limits of the shell, names with odd bytes, no home folder and no
-folder for temporary files: the run succeeds, or ends with one line and the documented exit code. It
-never hangs or crashes, and data that is already written is not lost."""
+"""Closed or full standard streams, limits of the shell, names that are not UTF-8, no home folder and
+no folder for temporary files: the run succeeds, or ends with one line and the documented exit code.
+It never hangs or crashes, and data that is already written is not lost."""
 
 import contextlib
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """--engine auto gives the sequential digest, and reports the engine that it has chosen and the reason. A model or an
-option that excludes the conservative engine makes the choice before the run."""
+option that excludes the conservative engine determines the choice before the run."""
 
 import re
 

@@ -117,7 +117,7 @@ for model in MODELS:
                         f"{model}: {name}: the means of its intervals give {total:.6f}, the whole time gives {wanted:.6f}")
         if model == "machine_shop":
             continue  # its LPs lag behind: work left over at the end of an interval counts later
-        # The counts of the last interval but one, from two runs with different end times.
+        # The counts of the interval before the last one, from two runs with different end times.
         (first, _), (second, _) = (measures(model, "--warm-up", FROM, "--until", end) for end in ends[-3:-1])
         programs.expect(intervals[-2]["count"] == second[name]["count"] - first[name]["count"],
                         f"{model}: {name}: {intervals[-2]['count']} from {ends[-3]} to {ends[-2]}")
