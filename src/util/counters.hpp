@@ -38,7 +38,7 @@ namespace nw {
     ROW(bytes_sent,         "bytes",      "mpi",    "bytes sent to other ranks")                   \
     ROW(groups_sent,        "groups",     "mpi",    "LP groups that rebinding moved to another rank") \
     ROW(credit_stops,       "rounds",     "mpi",    "GVT rounds in which a worker had used up its credit for messages to other ranks and ran no further ahead") \
-    ROW(saved_states_bytes_peak,"bytes",   "memory", "largest number of bytes in saved states at any time") \
+    ROW(saved_states_bytes_peak,"bytes",   "memory", "largest number of bytes in saved states, without those in the log") \
     ROW(mail_spilled_bytes, "bytes",      "memory", "libc memory used for mail that did not fit into the slot of its group") \
     ROW(groups_moved,       "groups",     "numa",   "LP groups handed to another worker by rebinding") \
     ROW(rebindings,         "rebindings", "numa",   "rebindings that moved at least one group")    \

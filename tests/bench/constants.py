@@ -80,7 +80,7 @@ CONSTANTS = [
     Constant("lps_per_turn", "src/engine/timewarp/worker/committer.cpp",
              [stepped("65,536 x 1", "lps=65536 events=1", 20), STEPPED[1], MANY]),
     Constant("judged_events", "src/gvt/window_control.cpp", STEPPED),
-    Constant("undo_bytes_max", "src/lp/state_keeping.cpp", factors=[1, 1/16, 4, 16], cases=[
+    Constant("undo_bytes_max", "src/lp/rollback_methods.cpp", factors=[1, 1/16, 4, 16], cases=[
         phold(f"{bytes} B of state, {workers} worker{'s' * (workers > 1)}",
               f"--workers {workers} --events-per-lp 4 --state {bytes} --remote 0.5 --until 200")
         for bytes in (64, 256, 1024) for workers in (1, 2)]),
