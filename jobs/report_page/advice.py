@@ -38,7 +38,7 @@ def advise(run):
         return [too_short(run)]
     if run.count("executed_events") < EVENTS_MIN:
         return []
-    rules = [crowded, robbed, stalled, choked, undone, few_lps, dear_rollbacks, cancelled, crashed, uneven, idle, rounds, crossing,
+    rules = [crowded, robbed, stalled, choked, undone, few_lps, dear_rollbacks, canceled, crashed, uneven, idle, rounds, crossing,
              remote_pages, full_nodes, memory_short, small_batches, credits_used_up]
     return [advice for rule in rules if (advice := rule(run)) is not None]
 
@@ -192,7 +192,7 @@ def dear_rollbacks(run):
                   "reverse, if the model supports it.", ("--state-saving-interval", "--rollback"))
 
 
-def cancelled(run):
+def canceled(run):
     antis, rolled_back = run.count("anti_messages"), run.count("rolled_back_events")
     if antis < 2 * rolled_back or rolled_back < 0.05 * run.count("executed_events"):
         return None

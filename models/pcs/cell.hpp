@@ -147,7 +147,7 @@ class Cell : public Process {
                 portable.completes_at = nw::time_infinity;
                 break;
             case move_out:
-                c.schedule(neighbour(c), 0, move_in, portable);
+                c.schedule(neighbor(c), 0, move_in, portable);
                 return;
             case move_in:
                 if (!granted) portable.completes_at = nw::time_infinity;
@@ -226,7 +226,7 @@ class Cell : public Process {
     }
 
     // Returns one of the cell's four neighbors on the torus, drawn uniformly.
-    nw::LpId neighbour(nw::Context& c) const {
+    nw::LpId neighbor(nw::Context& c) const {
         const std::uint32_t width = parameters_->width, height = parameters_->height;
         const std::uint32_t x = nw::index(c.self()) % width, y = nw::index(c.self()) / width;
         const std::uint32_t steps[4][2] = {{1, 0}, {width - 1, 0}, {0, 1}, {0, height - 1}};

@@ -20,7 +20,7 @@ namespace {
 // figures. Level A is split into four classes, because traffic is at level A for most of a day.
 struct DensityClass {
     double below;
-    const char* colour;
+    const char* color;
     const char* text;
 };
 constexpr DensityClass density_classes[] = {
@@ -128,7 +128,7 @@ class Drawing {
                 ".city{font-size:13px;font-weight:600;paint-order:stroke;stroke:#fff;"
                 "stroke-width:3px;stroke-linejoin:round}\n"
                 ".shield{font-size:9px;font-weight:700;fill:#fff;text-anchor:middle}\n"
-                ".small{font-size:12px}.grey{fill:#666}\n"
+                ".small{font-size:12px}.gray{fill:#666}\n"
                 "</style>\n"
              << "<clipPath id=\"frame\"><rect width=\"" << rounded(MapSheet::map_width, 0)
              << "\" height=\"" << height << "\"/></clipPath>\n"
@@ -161,7 +161,7 @@ class Drawing {
     }
 
     void draw_segment(const RoadObject& road, const RoadRow& row) {
-        out_ << "<path class=\"road\" stroke=\"" << class_of(road, row).colour
+        out_ << "<path class=\"road\" stroke=\"" << class_of(road, row).color
              << "\" stroke-width=\"" << rounded(road_width(road.lanes)) << "\" d=\""
              << path(segment_line(road)) << "\">" << tooltip(road, row) << "</path>\n";
     }
@@ -170,7 +170,7 @@ class Drawing {
         const Point p = sheet_.junction(road.origin);
         const double radius = 3 + std::min(4.0, std::sqrt(road.length_km) / 1.2);
         out_ << "<circle cx=\"" << rounded(p.x) << "\" cy=\"" << rounded(p.y) << "\" r=\""
-             << rounded(radius) << "\" fill=\"" << class_of(road, row).colour
+             << rounded(radius) << "\" fill=\"" << class_of(road, row).color
              << "\" stroke=\"#222\" stroke-width=\"1.2\">" << tooltip(road, row) << "</circle>\n";
     }
 
@@ -249,7 +249,7 @@ class Drawing {
         text(68, "Traffic after " + clock, "font-size=\"16\"");
         text(88,
              rounded(network_.length_km(), 0) + " km, " + std::to_string(plan_.size()) + " objects",
-             "class=\"small grey\"");
+             "class=\"small gray\"");
 
         text(126, grouped(inside) + " cars on the road", heading);
         if (car_weight > 0) text(145, "mean speed " + rounded(speed_sum / car_weight, 0) + " km/h");
@@ -258,11 +258,11 @@ class Drawing {
                       grouped(blocked) + (blocked == 1 ? " road" : " roads") + " blocked now");
 
         text(219, "Cars per km and lane", heading);
-        text(235, "mean over the last hour or a part of it", "class=\"small grey\"");
+        text(235, "mean over the last hour or a part of it", "class=\"small gray\"");
         double y = 246;
         for (const DensityClass& c : density_classes) {
             out_ << "<rect x=\"" << rounded(MapSheet::map_width + 22) << "\" y=\"" << rounded(y)
-                 << "\" width=\"34\" height=\"12\" fill=\"" << c.colour << "\"/>";
+                 << "\" width=\"34\" height=\"12\" fill=\"" << c.color << "\"/>";
             out_ << "<text class=\"small\" x=\"" << rounded(MapSheet::map_width + 64) << "\" y=\""
                  << rounded(y + 10.5) << "\">" << c.text << "</text>\n";
             y += 20;
@@ -283,7 +283,7 @@ class Drawing {
              << rounded(MapSheet::map_width + 64) << "\" y=\"" << rounded(y)
              << "\">blocked by an accident</text>\n";
         if (sheet_.is_to_scale()) draw_scale(y + 40);
-        text(y + 76, "Move the pointer over a road to see its figures.", "class=\"small grey\"");
+        text(y + 76, "Move the pointer over a road to see its figures.", "class=\"small gray\"");
     }
 
     // Draws a scale bar for 1, 2 or 5 times a power of ten km, at most 150 pixels long.

@@ -182,7 +182,7 @@ void Road::depart(nw::Context& context, const Car& car) {
 // It leaves a junction by a road drawn uniformly from all except the one by which it came. At a
 // dead end it drives back.
 nw::LpId Road::next_road(nw::Context& context, nw::LpId from) const {
-    const std::vector<nw::LpId>& roads = road_->neighbours;
+    const std::vector<nw::LpId>& roads = road_->neighbors;
     if (!road_->is_junction) return roads[0] == from ? roads[1] : roads[0];
     const auto came_by = std::find(roads.begin(), roads.end(), from);
     if (came_by == roads.end()) return roads[context.random().below(roads.size())];

@@ -163,12 +163,12 @@ RoadPlan cut(const Network& network, std::uint32_t objects) {
             object.origin = i;
             object.piece = piece;
             object.pieces = pieces[i];
-            object.neighbours = {
+            object.neighbors = {
                 piece == 0 ? walk.junction(route.from) : walk.segment(i, piece - 1),
                 piece + 1 == pieces[i] ? walk.junction(route.to) : walk.segment(i, piece + 1)};
         }
-        plan[nw::index(walk.junction(route.from))].neighbours.push_back(walk.segment(i, 0));
-        plan[nw::index(walk.junction(route.to))].neighbours.push_back(
+        plan[nw::index(walk.junction(route.from))].neighbors.push_back(walk.segment(i, 0));
+        plan[nw::index(walk.junction(route.to))].neighbors.push_back(
             walk.segment(i, pieces[i] - 1));
     }
     return plan;

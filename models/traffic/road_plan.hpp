@@ -27,11 +27,11 @@ struct RoadObject {
     std::string name;      // "Milano" or "A1 Milano-Piacenza 3/11"
     std::string motorway;  // empty for a junction
     double length_km = 0;
-    std::uint32_t lanes = 0;           // of one carriageway
-    double inter_arrival_s = 0;        // of a junction
-    double leave_probability = 0;      // of a junction
-    std::vector<nw::LpId> neighbours;  // of a segment: two, toward the route's `from` and its `to`
-    std::size_t origin = 0;            // index of the junction or of the route in the network
+    std::uint32_t lanes = 0;          // of one carriageway
+    double inter_arrival_s = 0;       // of a junction
+    double leave_probability = 0;     // of a junction
+    std::vector<nw::LpId> neighbors;  // of a segment: two, toward the route's `from` and its `to`
+    std::size_t origin = 0;           // index of the junction or of the route in the network
     std::uint32_t piece = 0;   // of a segment: 0 … pieces-1, counted from the route's `from`
     std::uint32_t pieces = 1;  // segments of the route
 };

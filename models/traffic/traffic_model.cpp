@@ -12,8 +12,8 @@ constexpr double until_default_s = 7200;
 std::vector<nw::Link> links_of(const RoadPlan& plan) {
     std::vector<nw::Link> links;
     for (std::uint32_t i = 0; i < plan.size(); ++i) {
-        for (const nw::LpId neighbour : plan[i].neighbours) {
-            if (i < nw::index(neighbour)) links.push_back({nw::LpId{i}, neighbour});
+        for (const nw::LpId neighbor : plan[i].neighbors) {
+            if (i < nw::index(neighbor)) links.push_back({nw::LpId{i}, neighbor});
         }
     }
     return links;

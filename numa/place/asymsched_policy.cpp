@@ -97,7 +97,7 @@ class AsymPolicy final : public PlacementPolicy {
             return {};
         }
         move(candidates, used, plan, period);
-        return {.seats = true, .fetch = false};
+        return {.move_workers = true, .fetch = false};
     }
 
     std::vector<Place> worker_places() const override { return places_; }
@@ -158,7 +158,7 @@ class AsymPolicy final : public PlacementPolicy {
             return {};
         fetched_ = true;
         moves_.back() += ", pages fetched at a pause";
-        return {.seats = false, .fetch = true};
+        return {.move_workers = false, .fetch = true};
     }
 
     // Nodes with memory that have CPUs for as many workers as the fullest node has now.
@@ -167,11 +167,11 @@ class AsymPolicy final : public PlacementPolicy {
         for (const Place& place : places_) ++workers[place.node];
         std::size_t most = 0;
         for (const auto& [node, count] : workers) most = std::max(most, count);
-        seats_.clear();
+        places_of_.clear();
         std::vector<NodeId> nodes;
         for (const NodeId node : machine_.nodes) {
-            seats_[node] = topology_.places_on(node);
-            if (seats_[node].size() >= most) nodes.push_back(node);
+            places_of_[node] = topology_.places_on(node);
+            if (places_of_[node].size() >= most) nodes.push_back(node);
         }
         return nodes;
     }
@@ -266,7 +266,7 @@ class AsymPolicy final : public PlacementPolicy {
         for (Place& place : places_) {
             const NodeId node = to.at(place.node);
             if (node == place.node) continue;
-            place = seats_[node][given[node]++];
+            place = places_of_[node][given[node]++];
             moved_to_.insert(node);
         }
         moves_.push_back(fmt::format("at {:.1f} s, period {}, from nodes {} to {}, {:.2f} GB, {}",
@@ -288,7 +288,7 @@ class AsymPolicy final : public PlacementPolicy {
     const KnownMachine machine_;
     std::vector<Place> places_;  // by worker
     // Places by node, for the workers that move there.
-    std::map<NodeId, std::vector<Place>> seats_;
+    std::map<NodeId, std::vector<Place>> places_of_;
     std::uint64_t periods_ = 0;  // so far
     MigrationBudget budget_;
     double seconds_before_ = 0;  // migration_seconds at the last move

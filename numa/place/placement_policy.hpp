@@ -52,8 +52,8 @@ struct PlacementPeriod {
 
 // Orders to the workers.
 struct PlacementOrders {
-    bool seats = false;  // each worker moves to its place in worker_places()
-    bool fetch = false;  // each worker moves the pages of its groups itself
+    bool move_workers = false;  // each worker moves to its place in worker_places()
+    bool fetch = false;         // each worker moves the pages of its groups itself
 };
 
 class PlacementPolicy {
@@ -88,7 +88,7 @@ class PlacementPolicy {
     virtual bool wants_misses() const noexcept { return false; }
     virtual PlacementOrders on_period(const PlacementPeriod&) { return {}; }
     // The places by worker, for all ranks for which the policy decides. Valid after on_period() has
-    // ordered `seats`.
+    // ordered `move_workers`.
     virtual std::vector<Place> worker_places() const { return {}; }
 
     // A text for users: what the policy decided, and why; empty if there is nothing to report.

@@ -61,14 +61,14 @@ class HookTimeout final : public HandlerProbe {
              !over_changed_.wait_for(lock, time, [this]() NW_REQUIRES(mutex_) { return over_; });
              ++i) {
             if (const std::uint64_t call = running_call(); call != 0)
-                ask(ProbeWish::end, call, i >= tries_max);
+                ask(ProbeRequest::end, call, i >= tries_max);
             time = std::chrono::milliseconds(20);
         }
     }
     // A hook has no LP, and its only heap is libc's.
     bool is_in_platform_mode() const noexcept override { return false; }
-    bool answer(ProbeWish wish, FaultGuard& guard) noexcept override {
-        if (wish != ProbeWish::end) return false;
+    bool answer(ProbeRequest request, FaultGuard& guard) noexcept override {
+        if (request != ProbeRequest::end) return false;
         guard.note("it has not returned within --handler-timeout");
         return true;
     }

@@ -161,7 +161,7 @@ void ProgressLine::erase() {
 
 void ProgressLine::redraw_often() {
     while (wait_for(redraw_period)) {
-        look(elapsed());
+        sample(elapsed());
         const std::size_t columns = terminal_columns();
         const LockGuard lock(writing_);
         // Leave the last column empty: after writing into it, some terminals move to the next line.
@@ -178,7 +178,7 @@ void ProgressLine::print_rarely(double first_seconds) {
     LogPace pace(first_seconds);
     while (wait_for(redraw_period)) {
         const double seconds = elapsed();
-        look(seconds);
+        sample(seconds);
         if (pace.is_due(seconds)) print(fmt::format("numawarp: {}", meter_.line(1000)));
     }
 }
@@ -192,7 +192,7 @@ double ProgressLine::elapsed() const noexcept {
     return duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-void ProgressLine::look(double seconds) {
+void ProgressLine::sample(double seconds) {
     // Pairs with the release in LiveProgress::begin().
     if (!live_.begun.load(std::memory_order_acquire)) return;
     meter_.add({seconds, live_.gvt.load(std::memory_order_relaxed),

@@ -88,7 +88,7 @@ class ProgressLine {
     void redraw_often();
     void print_rarely(double first_seconds);
     bool wait_for(std::chrono::duration<double> time);  // returns false when the run is over
-    void look(double seconds);
+    void sample(double seconds);
     double elapsed() const noexcept;
     void erase() NW_REQUIRES(writing_);
 

@@ -17,7 +17,7 @@
 #include "engine/running_call.hpp"
 #include "engine/watched_thread.hpp"
 #include "event/bottom_half.hpp"
-#include "event/look_ahead.hpp"
+#include "event/event_prefetcher.hpp"
 #include "event/pending_set.hpp"
 #include "event/wire_event.hpp"
 #include "lp/event_memory.hpp"
@@ -37,19 +37,20 @@ struct ScheduledEvent {
     std::uint32_t first_generation;
 };
 
-// The functions with which LookAhead finds and prefetches LPs. place_of(LP number) returns the LP's
-// place. prefetch_past(lp, entry) prefetches the engine's data about the LP's past, for an event
-// that is executed soon.
+// The functions with which EventPrefetcher finds and prefetches LPs. place_of(LP number) returns
+// the LP's place. prefetch_past(lp, entry) prefetches the engine's data about the LP's past, for an
+// event that is executed soon.
 template <class PlaceOf, class PrefetchPast>
 struct LpsAhead {
     const LpKinds& kinds;
     PlaceOf place_of;
     PrefetchPast prefetch_past;
 
-    static std::uint64_t counter_of(const LookAhead::Place& place) noexcept {
+    static std::uint64_t counter_of(const EventPrefetcher::Place& place) noexcept {
         return place.lp->random_counter;
     }
-    static void prefetch_far(const LookAhead::Place& place, const PendingEntry& entry) noexcept {
+    static void prefetch_far(const EventPrefetcher::Place& place,
+                             const PendingEntry& entry) noexcept {
         prefetch(place.lp);
         prefetch(&place.lp->history);  // the record's second cache line
         if (entry.has_record())
@@ -57,7 +58,7 @@ struct LpsAhead {
         else if (!entry.is_bare())
             prefetch(entry.short_body());
     }
-    void prefetch_near(const LookAhead::Place& place, const PendingEntry& entry) const {
+    void prefetch_near(const EventPrefetcher::Place& place, const PendingEntry& entry) const {
         prefetch(place.lp->process, kinds.object_bytes(place.lp->kind));
         if (entry.has_record() && entry.record()->payload_bytes > 0)
             prefetch(entry.record()->payload(), entry.record()->payload_bytes);

@@ -17,7 +17,7 @@
 namespace nw {
 namespace {
 
-constexpr std::chrono::milliseconds between_looks{10};
+constexpr std::chrono::milliseconds between_checks{10};
 // At most this much time is counted between two checks. If more time has passed, the process was
 // stopped together with all handlers, or the machine is so busy that handlers have hardly run.
 constexpr std::chrono::milliseconds between_looks_max{100};
@@ -32,7 +32,7 @@ constexpr std::chrono::milliseconds between_looks_max{100};
 // By Markov's inequality, at most one handler in 100 takes 100 times the mean. So the interrupted
 // executions together waste at most as much time as all handlers take. In practice they waste much
 // less, because the inequality holds with equality only for extreme distributions of the times.
-constexpr double long_cpu_seconds = std::chrono::duration<double>(2 * between_looks).count();
+constexpr double long_cpu_seconds = std::chrono::duration<double>(2 * between_checks).count();
 constexpr double long_means = 100;
 // A handler that sleeps or waits takes no CPU time; elapsed time is counted instead.
 constexpr double long_wall_seconds = 0.5;
@@ -86,15 +86,15 @@ HandlerWatch::~HandlerWatch() {
 
 void HandlerWatch::run() {
     LockGuard lock(mutex_);
-    while (!ended_.wait_for(lock, between_looks, [this]() NW_REQUIRES(mutex_) { return end_; })) {
+    while (!ended_.wait_for(lock, between_checks, [this]() NW_REQUIRES(mutex_) { return end_; })) {
         const auto now = Clock::now();
-        awake_ += std::min<std::chrono::nanoseconds>(now - std::exchange(last_look_, now),
+        awake_ += std::min<std::chrono::nanoseconds>(now - std::exchange(last_sample_, now),
                                                      between_looks_max);
         const bool is_stopping = stop_signal_.load(std::memory_order_relaxed) != 0;
         for (std::size_t i = 0; i < watched_.size(); ++i) {
             WatchedThread& thread = *watched_[i].thread;
             if (is_stopping) thread.end_batch();
-            look(watched_[i]);
+            check(watched_[i]);
             if (watchdog_seconds_ > 0) look_at_time(thread, standing_[i]);
         }
     }
@@ -124,7 +124,7 @@ void HandlerWatch::look_at_time(WatchedThread& thread, Standing& standing) {
         event.time, seconds, events, fmt::join(standing.events, ", ")));
 }
 
-void HandlerWatch::look(Watched& watched) {
+void HandlerWatch::check(Watched& watched) {
     const std::uint64_t call = watched.thread->running_call();
     const double seconds = std::chrono::duration<double>(awake_ - watched.since).count();
     if (call == 0 || call != watched.call) {
@@ -146,12 +146,12 @@ void HandlerWatch::look_at_call(Watched& watched, double seconds, double cpu_sec
     WatchedThread& thread = *watched.thread;
     if (!watched.asked) {
         watched.asked = true;
-        thread.ask(ProbeWish::report, watched.call);
+        thread.ask(ProbeRequest::report, watched.call);
         return;
     }
     RunningHandler handler;
     if (!thread.report(watched.call, handler)) {
-        thread.ask(ProbeWish::report, watched.call);
+        thread.ask(ProbeRequest::report, watched.call);
         return;
     }
     watched.irrevocable = handler.irrevocable;
@@ -161,17 +161,18 @@ void HandlerWatch::look_at_call(Watched& watched, double seconds, double cpu_sec
     }
     if (handler.irrevocable) {
         if (timeout_seconds_ > 0 && seconds >= timeout_seconds_)
-            leave(watched, ProbeWish::end, seconds, cpu_seconds);
+            leave(watched, ProbeRequest::end, seconds, cpu_seconds);
         return;
     }
     const double mean = watched.earlier / static_cast<double>(watched.call);
     const double usual = std::max(long_means * mean, irrevocable_times * irrevocable_seconds_);
     if (cpu_seconds >= std::max(long_cpu_seconds, usual) ||
         seconds >= std::max(long_wall_seconds, usual))
-        leave(watched, ProbeWish::interrupt, seconds, cpu_seconds);
+        leave(watched, ProbeRequest::interrupt, seconds, cpu_seconds);
 }
 
-void HandlerWatch::leave(Watched& watched, ProbeWish wish, double seconds, double cpu_seconds) {
+void HandlerWatch::leave(Watched& watched, ProbeRequest request, double seconds,
+                         double cpu_seconds) {
     watched.waits = cpu_seconds > watched.cpu_seconds + 1e-4 ? 0 : watched.waits + 1;
     if (watched.tried_since == 0) {
         watched.tried_since = seconds;
@@ -184,7 +185,7 @@ void HandlerWatch::leave(Watched& watched, ProbeWish wish, double seconds, doubl
     const std::uint32_t asks = watched.waits > 0 ? 1 : asks_in_a_row;
     for (std::uint32_t i = 0; i < asks; ++i) {
         if (watched.thread->running_call() != watched.call) return;
-        watched.thread->ask(wish, watched.call, by_force);
+        watched.thread->ask(request, watched.call, by_force);
         std::this_thread::sleep_for(between_asks);
     }
     // The CPU time of the answers is not work of the handler.

@@ -69,10 +69,10 @@ class HandlerWatch {
     };
 
     void run();
-    void look(Watched& watched);
+    void check(Watched& watched);
     void look_at_time(WatchedThread& thread, Standing& standing);
     void look_at_call(Watched& watched, double seconds, double cpu_seconds);
-    void leave(Watched& watched, ProbeWish wish, double seconds, double cpu_seconds);
+    void leave(Watched& watched, ProbeRequest request, double seconds, double cpu_seconds);
     void report(const RunningHandler& handler, double seconds);
 
     const RunPlan& plan_;
@@ -85,7 +85,7 @@ class HandlerWatch {
     // The watch's own clock. It stops while the process is stopped (SIGSTOP, the freezer of a
     // control group).
     std::chrono::nanoseconds awake_{};
-    Clock::time_point last_look_ = Clock::now();
+    Clock::time_point last_sample_ = Clock::now();
     double irrevocable_seconds_ = 0;  // the longest time that an irrevocable handler has taken
     Mutex mutex_;
     std::condition_variable_any ended_;

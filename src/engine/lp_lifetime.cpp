@@ -77,9 +77,9 @@ template <class Hook>
                                     std::uint32_t end) {
     std::string failure;
     if (!call_handler_of(*call.lp, guard, failure,
-                         [&] { intervals.look(*call.lp->process, first, end); }))
+                         [&] { intervals.sample(*call.lp->process, first, end); }))
         fail(call, plan, failure);
-    intervals.add(intervals.last_look());
+    intervals.add(intervals.last_sample());
 }
 
 void look_at_lp(const RunningCall& call, const RunPlan& plan, FaultGuard& guard,
@@ -117,8 +117,8 @@ void call_on_start(const RunningCall& call, const RunPlan& plan, Context& contex
     });
 }
 
-void look_at_intervals(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
-                       RunningCall& call, FaultGuard& guard, IntervalSums& intervals) {
+void sample_intervals(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
+                      RunningCall& call, FaultGuard& guard, IntervalSums& intervals) {
     if (!plan.measure_times.on()) return;
     const std::uint32_t ended = plan.measure_times.ended_by(now);
     for (Group* group : groups) {
@@ -143,12 +143,12 @@ void call_on_end(const RunningCall& call, const RunPlan& plan, Context& context,
     const std::uint32_t seen =
         plan.measure_times.on() ? call.group->intervals_seen_of(*call.lp) : 0;
     call_hook(call, plan, context, guard, [&] {
-        measures.look_before_end(*call.lp->process, seen, context.now());
+        measures.sample_before_end(*call.lp->process, seen, context.now());
         call.lp->process->on_end(context);
-        measures.look(*call.lp->process, context.now());
+        measures.sample(*call.lp->process, context.now());
     });
     if (call.lp->sequence != sequence) fail(call, plan, "schedule() after the end of the run");
-    measures.add_looked();
+    measures.add_sampled();
 }
 
 void destroy_lps(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,

@@ -68,8 +68,8 @@ void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, RunningC
 
 // Records the measures of the groups' LPs for all intervals that have ended by `now`. Requires: no
 // handler runs, and everything before `now` is final. Throws ModelError.
-void look_at_intervals(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
-                       RunningCall& call, FaultGuard& guard, IntervalSums& intervals);
+void sample_intervals(const std::vector<Group*>& groups, const RunPlan& plan, VirtualTime now,
+                      RunningCall& call, FaultGuard& guard, IntervalSums& intervals);
 
 // Calls on_end(), which must not schedule anything, and adds the LP's figures to `measures`.
 // Requires: `call` describes this call. Throws ModelError.

@@ -73,19 +73,19 @@ MemoryBudget::MemoryBudget(const RunPlan& plan, MemorySource& memory, std::uint3
                     described_cap(), mebibytes_text(static_cast<double>(used_bytes()))));
 }
 
-void MemoryBudget::look(Clock::time_point now) noexcept {
+void MemoryBudget::sample(Clock::time_point now) noexcept {
     const Clock::rep ticks = now.time_since_epoch().count();
-    Clock::rep due = next_look_.load(std::memory_order_relaxed);
+    Clock::rep due = next_sample_.load(std::memory_order_relaxed);
     // Only the thread that wins the exchange measures. The provisional time is replaced below.
     const auto longest = static_cast<Clock::rep>(measure_interval_max_ns);
     if (ticks < due ||
-        !next_look_.compare_exchange_strong(due, ticks + longest, std::memory_order_relaxed))
+        !next_sample_.compare_exchange_strong(due, ticks + longest, std::memory_order_relaxed))
         return;
     measure();
     const double left = static_cast<double>(cap_) - static_cast<double>(used_bytes());
     const double interval = std::clamp(left / 2 / (touched_bytes_per_ns * plan_.workers),
                                        measure_interval_min_ns, measure_interval_max_ns);
-    next_look_.store(ticks + static_cast<Clock::rep>(interval), std::memory_order_relaxed);
+    next_sample_.store(ticks + static_cast<Clock::rep>(interval), std::memory_order_relaxed);
 }
 
 void MemoryBudget::measure() noexcept {

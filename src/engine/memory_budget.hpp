@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promise of --memory-cap: the resident set of the process stays within 5 % of the cap. This
 // class measures the resident set and contains the rules below. Time Warp workers
-// (memory_relief.cpp) and InOrderExecutor apply them.
+// (memory_reclaim.cpp) and InOrderExecutor apply them.
 //
 //     used/cap  0        0.75  0.85       0.97  1.00  1.03      1.045
 //               ample ────────┘ tight ──────────────── full ────── the end
@@ -47,9 +47,9 @@ class MemoryBudget {
 
     // Cost: two relaxed loads and a comparison, unless a measurement is due.
     Level level(Clock::time_point now) noexcept {
-        if (now.time_since_epoch().count() >= next_look_.load(std::memory_order_relaxed))
+        if (now.time_since_epoch().count() >= next_sample_.load(std::memory_order_relaxed))
             [[unlikely]]
-            look(now);
+            sample(now);
         return level_.load(std::memory_order_relaxed);
     }
     std::uint64_t used_bytes() const noexcept { return used_.load(std::memory_order_relaxed); }
@@ -95,7 +95,7 @@ class MemoryBudget {
         std::atomic<std::uint64_t> before{0};
     };
 
-    void look(Clock::time_point now) noexcept;
+    void sample(Clock::time_point now) noexcept;
     void measure() noexcept;
     void note(Stage& stage);
     bool exceeded() const noexcept;
@@ -105,7 +105,7 @@ class MemoryBudget {
     MemorySource& memory_;
     std::uint64_t lps_;  // of this rank
     std::uint64_t cap_;
-    std::atomic<Clock::rep> next_look_{0};
+    std::atomic<Clock::rep> next_sample_{0};
     std::atomic<std::uint64_t> used_{0};
     std::atomic<Level> level_{Level::ample};
     Stage built_, started_;

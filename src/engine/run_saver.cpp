@@ -125,7 +125,7 @@ void RunSaver::save(std::uint32_t w) {
     const Stopwatch watch;
     const auto guarded = [&](auto&& step) {
         try {
-            if (!rank_.cannot_go_on()) step();
+            if (!rank_.cannot_continue()) step();
         } catch (...) {
             rank_.fail_now();
         }

@@ -46,7 +46,7 @@ class SavedWorker {
 // The rank of the saved workers. Thread: any worker.
 class SavedRank {
   public:
-    virtual bool cannot_go_on() const noexcept = 0;
+    virtual bool cannot_continue() const noexcept = 0;
     virtual void fail_now() noexcept = 0;  // call it in a catch block
     // The signal for which all workers have paused, or else a signal that this rank has received;
     // 0: none.

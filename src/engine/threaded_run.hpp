@@ -226,7 +226,7 @@ class ThreadedRun : protected SavedRank {
 
     // --- Saving ---
 
-    bool cannot_go_on() const noexcept override { return rank_.failed(); }
+    bool cannot_continue() const noexcept override { return rank_.failed(); }
     void fail_now() noexcept override { rank_.fail(std::current_exception()); }
     int signal_to_end() const noexcept override {
         return std::max(agreed_signal(), rank_.stop_signal());

@@ -9,9 +9,9 @@ bool WatchedThread::report(std::uint64_t call, RunningHandler& handler) const no
     return true;
 }
 
-bool WatchedThread::answer(ProbeWish wish, FaultGuard& guard) noexcept {
+bool WatchedThread::answer(ProbeRequest request, FaultGuard& guard) noexcept {
     const RunningHandler handler = running_handler();
-    if (wish == ProbeWish::report) {
+    if (request == ProbeRequest::report) {
         handler_ = handler;
         // Pairs with the acquire in report(). After it has read the report, the watch requests no
         // other report during this call.
@@ -19,7 +19,7 @@ bool WatchedThread::answer(ProbeWish wish, FaultGuard& guard) noexcept {
                              std::memory_order_release);
         return false;
     }
-    if (wish == ProbeWish::interrupt) {
+    if (request == ProbeRequest::interrupt) {
         if (handler.irrevocable) return false;
         guard.note_interruption();
         return true;

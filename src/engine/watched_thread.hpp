@@ -87,7 +87,7 @@ class WatchedThread : public HandlerProbe {
   private:
     // Async-signal-safe. Runs on the thread itself and interrupts a handler.
     virtual RunningHandler running_handler() const noexcept = 0;
-    bool answer(ProbeWish wish, FaultGuard& guard) noexcept final;
+    bool answer(ProbeRequest request, FaultGuard& guard) noexcept final;
 
     RunningHandler handler_;
     std::atomic<bool> looks_each_event_{false};

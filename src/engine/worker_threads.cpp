@@ -28,11 +28,11 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
     const auto workers = static_cast<std::uint32_t>(where.places.size());
     std::atomic<Status> bind_refused{0}, policy_refused{0};
     std::vector<std::exception_ptr> failures(workers);
-    enum class Gate : int { shut, open, cancelled };
+    enum class Gate : int { shut, open, canceled };
     std::atomic<Gate> gate{Gate::shut};  // opened once all threads exist
     const auto run = [&](std::uint32_t w) {
         gate.wait(Gate::shut);
-        if (gate == Gate::cancelled) return;
+        if (gate == Gate::canceled) return;
         try {
             error_context().worker = w;
             os.take_short_time_slices();
@@ -57,7 +57,7 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
         refused = fmt::format("worker thread {} of {} could not be started: {}", threads.size() + 1,
                               workers, error.what());
     }
-    gate = refused.empty() ? Gate::open : Gate::cancelled;
+    gate = refused.empty() ? Gate::open : Gate::canceled;
     gate.notify_all();
     for (std::thread& thread : threads) thread.join();
     if (!refused.empty()) throw MachineError(refused);

@@ -19,7 +19,7 @@ enum class EventStatus : std::uint8_t {
     processed,  // in its LP's history
     // Pending: it is dropped when it becomes the smallest event. Processed: its LP will be rolled
     // back.
-    cancelled,
+    canceled,
     detached,  // canceled and in no set any more; will be freed
 };
 

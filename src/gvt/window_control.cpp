@@ -72,17 +72,17 @@ void WindowControl::update(VirtualTime gvt, const Contribution& sums) noexcept {
     held_ = std::max(held_, uncommitted(sums));
     gvt_ = gvt;
     if (generations_span_.executed(sums) >= judged_events) {
-        steer_generations(efficiency(generations_span_.executed(sums),
-                                     static_cast<double>(generations_span_.rolled_back(sums))));
+        set_generations_for(efficiency(generations_span_.executed(sums),
+                                       static_cast<double>(generations_span_.rolled_back(sums))));
         generations_span_ = Span(sums);
     }
     if (!adaptive_) return;
-    if (trials_.update(sums.clock_ns, sums.committed, gvt, sums.lead)) begin_judging(sums);
+    if (trials_.update(sums.clock_ns, sums.committed, gvt, sums.lead)) begin_span(sums);
     if (!trials_.within_lookahead() && width_span_.executed(sums) >= judged_events)
-        judge_width(gvt, sums);
+        adapt_width(gvt, sums);
 }
 
-void WindowControl::begin_judging(const Contribution& sums) noexcept {
+void WindowControl::begin_span(const Contribution& sums) noexcept {
     width_span_ = Span(sums);
     uncommitted_ = uncommitted(sums);
     judged_from_ = sums.lead;
@@ -90,7 +90,7 @@ void WindowControl::begin_judging(const Contribution& sums) noexcept {
     held_ = 0;
 }
 
-void WindowControl::judge_width(VirtualTime gvt, const Contribution& sums) noexcept {
+void WindowControl::adapt_width(VirtualTime gvt, const Contribution& sums) noexcept {
     const std::uint64_t executed = width_span_.executed(sums);
     auto undone = static_cast<double>(width_span_.rolled_back(sums));
     if (gvt < judged_from_) {
@@ -99,11 +99,11 @@ void WindowControl::judge_width(VirtualTime gvt, const Contribution& sums) noexc
         undone -= static_cast<double>(uncommitted_);
         if (undone < 0.5 * static_cast<double>(executed)) return;
     }
-    steer_width(efficiency(executed, undone));
-    begin_judging(sums);
+    set_width_for(efficiency(executed, undone));
+    begin_span(sums);
 }
 
-void WindowControl::steer_generations(double efficiency) noexcept {
+void WindowControl::set_generations_for(double efficiency) noexcept {
     if (efficiency < 0.33) {
         generations_ = std::max(1u, generations_ / 4);
     } else if (efficiency < 0.66) {
@@ -115,7 +115,7 @@ void WindowControl::steer_generations(double efficiency) noexcept {
     }
 }
 
-void WindowControl::steer_width(double efficiency) noexcept {
+void WindowControl::set_width_for(double efficiency) noexcept {
     // There is no window until the first judgment. The first width is the largest distance of a
     // worker from GVT.
     if (width_ == time_infinity) width_ = used_;

@@ -64,10 +64,10 @@ class WindowControl {
   private:
     WindowControl(bool adaptive, VirtualTime width, VirtualTime lookahead, std::uint32_t lps,
                   std::uint64_t workers);
-    void begin_judging(const Contribution& sums) noexcept;
-    void judge_width(VirtualTime gvt, const Contribution& sums) noexcept;
-    void steer_width(double efficiency) noexcept;
-    void steer_generations(double efficiency) noexcept;
+    void begin_span(const Contribution& sums) noexcept;
+    void adapt_width(VirtualTime gvt, const Contribution& sums) noexcept;
+    void set_width_for(double efficiency) noexcept;
+    void set_generations_for(double efficiency) noexcept;
 
     bool adaptive_;  // whether the width adapts; the number of generations always adapts
     VirtualTime width_;

@@ -36,7 +36,7 @@ inline void free_event(Group& target_group, EventRecord& event) noexcept {
 }
 
 // Makes a record for a short event in its target's group. Returns the entry of the record.
-inline PendingEntry put_on_record(ShortEvents& events, const PendingEntry& entry, Group& group) {
+inline PendingEntry make_record(ShortEvents& events, const PendingEntry& entry, Group& group) {
     const EventRecord& event = events.record_of(entry);
     EventRecord& kept = new_event(group, event, event.payload());
     kept = event;
@@ -58,11 +58,11 @@ inline PendingEntry shortened(ShortEvents& events, const PendingEntry& entry, Gr
 // Makes records for all short events, because checkpoints save only records. `except_bare`: makes
 // none for bare events, which do not depend on the worker's ShortEvents.
 template <class GroupOf>
-void put_all_on_record(ShortEvents& events, PendingSet& pending, bool except_bare,
-                       GroupOf&& group_of) {
+void make_all_records(ShortEvents& events, PendingSet& pending, bool except_bare,
+                      GroupOf&& group_of) {
     pending.replace_each([&](const PendingEntry& entry) {
         const bool stays = entry.has_record() || (except_bare && entry.is_bare());
-        return stays ? entry : put_on_record(events, entry, group_of(entry.target));
+        return stays ? entry : make_record(events, entry, group_of(entry.target));
     });
 }
 

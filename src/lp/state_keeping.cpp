@@ -95,8 +95,7 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
     }
     SavedStates& kept = *lp.saved_states;
     const std::uint64_t bytes = heap.live_bytes() - live_bytes;
-    if (rules.state_saving_interval == 0 && bytes <= small_state_bytes &&
-        lps_saved_ > lps_in_cache)
+    if (rules.state_saving_interval == 0 && bytes <= small_state_bytes && lps_saved_ > lps_in_cache)
         kept.interval = 1;
     add(lp, saved, position, bytes);
     kept.bytes_most = static_cast<std::uint32_t>(
@@ -232,7 +231,7 @@ void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
     free_saved_states(lp, heap);
 }
 
-void StateKeeper::go_on(LpRecord& lp, PlatformHeap& heap) noexcept {
+void StateKeeper::resume(LpRecord& lp, PlatformHeap& heap) noexcept {
     begin(lp);
     if (lp.saved_states == nullptr) return;
     ++lps_saved_;

@@ -101,7 +101,7 @@ class StateKeeper {
     void begin(LpRecord& lp) noexcept { lp.save_due = next_position(lp); }
     // Called for an LP of a saved run, or of another rank. The rules may have changed; measurements
     // are kept if they are still used. Requires: the LP's history has been dropped.
-    void go_on(LpRecord& lp, PlatformHeap& heap) noexcept;
+    void resume(LpRecord& lp, PlatformHeap& heap) noexcept;
 
     // Position of the LP's next event. Requires: saves_states(lp), or no event of the LP is in the
     // worker's log. (No position is counted in the log for other LPs.)

@@ -124,7 +124,7 @@ void validate_event(const LpRecord& lp, const EventRecord& event, bool is_final,
     NW_CHECK(event.time >= 0);
     NW_CHECK(event.payload_bytes <= expected.payload_bytes_max);
     NW_CHECK(event.status == EventStatus::processed ||
-             (event.status == EventStatus::cancelled && expected.is_cancelling && !is_final));
+             (event.status == EventStatus::canceled && expected.is_canceling && !is_final));
     NW_CHECK(!is_final || event.time <= expected.gvt);
     NW_CHECK(!is_final || !event.failed);
 }

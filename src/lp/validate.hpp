@@ -23,7 +23,7 @@ struct LpExpectations {
     // Events before it are irrevocable. The events that they sent may have been freed.
     EventKey final_before{};
     // Chains of rollbacks are being processed: events in histories may be marked as canceled.
-    bool is_cancelling = false;
+    bool is_canceling = false;
 };
 
 // Checks the record and the saved states. Cost: proportional to the number of saved states.

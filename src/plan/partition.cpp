@@ -58,20 +58,20 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
         adjacent[a].emplace_back(static_cast<idx_t>(b), weight);
         adjacent[b].emplace_back(static_cast<idx_t>(a), weight);
     }
-    std::vector<idx_t> starts{0}, neighbours, weights;
+    std::vector<idx_t> starts{0}, neighbors, weights;
     for (auto& list : adjacent) {
         std::sort(list.begin(), list.end());
         for (const auto& [lp, weight] : list) {
             const bool repeated =
-                static_cast<idx_t>(neighbours.size()) > starts.back() && neighbours.back() == lp;
+                static_cast<idx_t>(neighbors.size()) > starts.back() && neighbors.back() == lp;
             if (repeated) {
                 weights.back() += weight;
             } else {
-                neighbours.push_back(lp);
+                neighbors.push_back(lp);
                 weights.push_back(weight);
             }
         }
-        starts.push_back(static_cast<idx_t>(neighbours.size()));
+        starts.push_back(static_cast<idx_t>(neighbors.size()));
     }
     idx_t vertices = static_cast<idx_t>(lps), constraints = 1, cut = 0;
     idx_t part_count = static_cast<idx_t>(parts);
@@ -85,9 +85,9 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     // during the call, because METIS would treat them as internal errors.
     const SignalsBlocked blocked;
     const KeptSignalActions<SIGTERM, SIGABRT> kept;
-    const int status = METIS_PartGraphKway(
-        &vertices, &constraints, starts.data(), neighbours.data(), nullptr, nullptr, weights.data(),
-        &part_count, nullptr, nullptr, options, &cut, part.data());
+    const int status = METIS_PartGraphKway(&vertices, &constraints, starts.data(), neighbors.data(),
+                                           nullptr, nullptr, weights.data(), &part_count, nullptr,
+                                           nullptr, options, &cut, part.data());
     NW_CHECK(status == METIS_OK);
     return {part.begin(), part.end()};
 }
@@ -140,16 +140,16 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
             "--lps-per-group {}: makes {} groups of {} LPs; allowed: at most {} groups, or auto",
             lps_per_group_, (lps_ - 1) / lps_per_group_ + 1, lps_, groups_max));
     if (!setup.parts.empty()) {
-        deal_by_parts(setup.parts, workers);
+        distribute_by_parts(setup.parts, workers);
     } else if (setup.rank_of && ranks > 1) {
-        deal_by_parts(workers_by_rank(setup, ranks, workers_per_rank, lps_,
-                                      [](std::uint32_t lp) { return lp; }),
-                      workers);
+        distribute_by_parts(workers_by_rank(setup, ranks, workers_per_rank, lps_,
+                                            [](std::uint32_t lp) { return lp; }),
+                            workers);
     } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps.count() &&
                setup.lps.count() <= metis_vertices_max) {
-        deal_by_parts(metis_parts(lps_, setup.links, workers), workers);
+        distribute_by_parts(metis_parts(lps_, setup.links, workers), workers);
     } else {
-        deal_groups(setup, (lps_ - 1) / lps_per_group_ + 1, workers);
+        distribute_groups(setup, (lps_ - 1) / lps_per_group_ + 1, workers);
     }
 }
 
@@ -161,7 +161,7 @@ Partition::Partition(const Setup& setup, const SavedPartition& saved, std::uint3
         slots_ = SlotMap(lps_, saved.groups * lps_per_group_,
                          [&] { return [&](std::uint32_t lp) { return saved.slot_of_lp[lp]; }; });
     if (!setup.rank_of || ranks == 1 || !groups_are_of_one_rank(setup, ranks, saved.groups)) {
-        deal_groups(setup, saved.groups, ranks * workers_per_rank);
+        distribute_groups(setup, saved.groups, ranks * workers_per_rank);
     } else {
         const auto first_of = [&](std::uint32_t g) { return slots_.lp_of(g * lps_per_group_); };
         for (const std::uint32_t worker :
@@ -186,7 +186,7 @@ void Partition::set_lps_per_group(std::uint32_t lps) noexcept {
     group_reciprocal_ = std::numeric_limits<std::uint64_t>::max() / lps + 1;
 }
 
-void Partition::deal_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers) {
+void Partition::distribute_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers) {
     // The LP in a group's middle determines the group's likeness. If LPs are not in blocks, all
     // groups are alike, because neighboring groups belong together.
     const auto likeness_of = [&](std::uint32_t g) {
@@ -215,7 +215,7 @@ void Partition::deal_groups(const Setup& setup, std::uint32_t groups, std::uint3
     }
 }
 
-void Partition::deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers) {
+void Partition::distribute_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers) {
     std::vector<std::uint32_t> counts(workers);
     for (std::uint32_t lp = 0; lp < lps_; ++lp) ++counts[part[lp] % workers];
     std::vector<std::uint32_t> first_slots;

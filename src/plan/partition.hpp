@@ -91,12 +91,12 @@ class Partition {
     }
     // Each worker gets a stretch of the groups of each kind, as far as a group contains one kind
     // only.
-    void deal_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers);
+    void distribute_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers);
     // Whether all LPs of each group start on one rank, according to Setup::rank_of.
     bool groups_are_of_one_rank(const Setup& setup, std::uint32_t ranks,
                                 std::uint32_t groups) const;
     // part[lp] modulo `workers` is the worker, counted over all ranks, on which the LP starts.
-    void deal_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers);
+    void distribute_by_parts(const std::vector<std::uint32_t>& part, std::uint32_t workers);
 
     std::uint32_t lps_;
     std::uint32_t workers_per_rank_;

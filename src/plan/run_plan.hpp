@@ -43,7 +43,7 @@ struct RunPlan {
     // Whether a round's result is published on a rank only after all messages that were sent to the
     // rank before have arrived. Messages within a rank have always arrived. For messages between
     // ranks, the result has to wait, which is worthwhile only with a lookahead.
-    bool knows_arrivals() const noexcept { return ranks == 1 || rules.lookahead > 0; }
+    bool bounds_arrivals() const noexcept { return ranks == 1 || rules.lookahead > 0; }
     // Whether the state of each LP can be restored after a handler that has failed.
     bool restores_after_failures() const noexcept;
     // Whether each group must record the pointers to outside memory that its LPs' constructors

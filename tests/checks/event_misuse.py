@@ -46,7 +46,7 @@ struct Zero { static constexpr nw::EventType type = 0; };
 struct Pointing { double time; const char* name; };
 struct Deep { struct { int number; struct { Leave* leave; } in; } inside; };
 struct Optional { std::optional<int> size; };
-struct Plain { nw::LpId lp; double at[2]; std::array<char, 3> code; bool is_last; enum class Colour { red } colour; };
+struct Plain { nw::LpId lp; double at[2]; std::array<char, 3> code; bool is_last; enum class Color { red } color; };
 struct Union { static constexpr bool has_no_pointers = true; union { int number; float share; } value; };
 struct Built { Built() { number = 3; } int number; };
 struct Text { std::string text; };

@@ -120,7 +120,7 @@ class Spreader {
         const std::uint32_t self = index(context.self());
         const double dice = random.uniform();
         if (dice < shape_.to_self) return context.self();
-        if (dice < shape_.to_self + shape_.to_neighbour)
+        if (dice < shape_.to_self + shape_.to_neighbor)
             return LpId{(self + 1 + static_cast<std::uint32_t>(random.below(2))) % shape_.lps};
         if (random.chance(shape_.hot_spot)) return LpId{0};
         return LpId{static_cast<std::uint32_t>(random.below(shape_.lps))};

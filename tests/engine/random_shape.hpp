@@ -29,7 +29,7 @@ struct RandomShape {
     double lattice = 1;               // share of delays from the lattice; the rest is continuous
     double zero_delay = 0.1;          // share of delays that are 0 (before the lookahead)
     double to_self = 0.3;
-    double to_neighbour = 0.4;    // the rest goes to any LP, or to LP 0
+    double to_neighbor = 0.4;     // the rest goes to any LP, or to LP 0
     double hot_spot = 0;          // share of far events that go to LP 0
     double burst = 0.1;           // share of events that send up to six events, not one or two
     double rows = 0.1;            // share of events that write output
@@ -48,7 +48,7 @@ struct RandomShape {
             "burst {:.2f}, rows {:.2f}, large {:.2f}, slow {}, malloc {}, links {}, parts {}, "
             "commits {}, priorities {}",
             static_cast<int>(state), lps, fuel, until, lookahead, grain, payload_bytes_max,
-            can_end_after, lattice, zero_delay, to_self, to_neighbour, hot_spot, burst, rows,
+            can_end_after, lattice, zero_delay, to_self, to_neighbor, hot_spot, burst, rows,
             large_blocks, slow_lps, heap_by_malloc, links, parts, commits, priorities);
     }
 };
@@ -81,7 +81,7 @@ inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
     shape.lattice = dice.chance(0.5) ? 1 : share(0.8, 1);
     shape.zero_delay = share(0.7, 0.5);
     shape.to_self = share(0.8, 0.6);
-    shape.to_neighbour = share(0.8, 1);
+    shape.to_neighbor = share(0.8, 1);
     shape.hot_spot = share(0.3, 0.7);
     shape.burst = share(0.7, 0.4);
     shape.rows = share(0.8, 0.5);

@@ -25,7 +25,7 @@ RandomShape ending_shape(StateKind state) {
     shape.can_end_after = 40;
     shape.zero_delay = 0.2;
     shape.to_self = 0.2;
-    shape.to_neighbour = 0.3;
+    shape.to_neighbor = 0.3;
     return shape;
 }
 

@@ -214,10 +214,10 @@ TEST_CASE("a capacity of zero and infinite amounts and values that are not given
 // --- Other LPs -----------------------------------------------------------------------------------
 
 // LPs of which the second uses objects of the first.
-class Neighbour final : public ProcessLp {
+class Neighbor final : public ProcessLp {
   public:
-    using Crime = void (*)(Neighbour& victim, Neighbour& culprit);
-    Neighbour(LpId id, Crime crime, std::vector<Neighbour*>* all) : crime_(crime), all_(all) {
+    using Crime = void (*)(Neighbor& victim, Neighbor& culprit);
+    Neighbor(LpId id, Crime crime, std::vector<Neighbor*>* all) : crime_(crime), all_(all) {
         (*all)[index(id)] = this;
     }
     void start() override { env.start(life()); }
@@ -226,42 +226,42 @@ class Neighbour final : public ProcessLp {
 
   private:
     Process life() {
-        process = env.start([](Neighbour& self) -> Process { co_await self.env.delay(9); }(*this));
+        process = env.start([](Neighbor& self) -> Process { co_await self.env.delay(9); }(*this));
         co_await env.delay(1);
         if (index(env.self()) == 1) crime_(*all_->front(), *this);
         co_await env.delay(1);
     }
     Crime crime_;
-    std::vector<Neighbour*>* all_;
+    std::vector<Neighbor*>* all_;
 };
 
-class Neighbours final : public Model {
+class Neighbors final : public Model {
   public:
-    explicit Neighbours(Neighbour::Crime crime)
-        : Model("neighbours", "one reaches into another"), crime_(crime), all_(2) {}
+    explicit Neighbors(Neighbor::Crime crime)
+        : Model("neighbors", "one reaches into another"), crime_(crime), all_(2) {}
     Setup setup() override {
         Setup setup;
         setup.lps = 2;
         setup.until = 10;
-        setup.process = process<Neighbour>(crime_, &all_);
+        setup.process = process<Neighbor>(crime_, &all_);
         return setup;
     }
 
   private:
-    Neighbour::Crime crime_;
-    std::vector<Neighbour*> all_;
+    Neighbor::Crime crime_;
+    std::vector<Neighbor*> all_;
 };
 
 TEST_CASE("processes and resources of another LP are refused") {
-    const auto told_of = [](Neighbour::Crime crime) {
-        Neighbours model(crime);
+    const auto told_of = [](Neighbor::Crime crime) {
+        Neighbors model(crime);
         return model_error_of(model, in_order());
     };
-    CHECK(says(told_of([](Neighbour& victim, Neighbour&) { auto turn = victim.desk.request(); }),
+    CHECK(says(told_of([](Neighbor& victim, Neighbor&) { auto turn = victim.desk.request(); }),
                "or by another LP"));
-    CHECK(says(told_of([](Neighbour& victim, Neighbour&) { victim.process.interrupt(); }),
+    CHECK(says(told_of([](Neighbor& victim, Neighbor&) { victim.process.interrupt(); }),
                "or by another LP"));
-    CHECK(says(told_of([](Neighbour& victim, Neighbour& culprit) {
+    CHECK(says(told_of([](Neighbor& victim, Neighbor& culprit) {
                    culprit.env.start(
                        [](Process foreign) -> Process { co_await foreign; }(victim.process));
                }),

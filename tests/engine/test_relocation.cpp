@@ -31,7 +31,7 @@ struct OrderedRun {
     Clocks model;
     Setup setup = model.setup();
     SteppedRun run;
-    WorkerSeats& seats = run.rank(0).seats();
+    CpuAssignments& assignments = run.rank(0).assignments();
 
     OrderedRun() : run(setup, config(), {.workers = 1}, 1) {
         run.set_up();
@@ -61,47 +61,47 @@ struct OrderedRun {
 
 TEST_CASE("a worker moves to the CPU of its order and requests its pages there") {
     OrderedRun ordered;
-    ordered.seats.order(0, 3, n3);
+    ordered.assignments.order(0, 3, n3);
     ordered.turn();
-    CHECK(ordered.seats.cpu_of(0) == -1);  // the order is not published
-    ordered.seats.publish();
+    CHECK(ordered.assignments.cpu_of(0) == -1);  // the order is not published
+    ordered.assignments.publish();
     ordered.turn();
-    CHECK(ordered.seats.cpu_of(0) == 3);
-    CHECK(ordered.seats.node_of(0) == n3);
+    CHECK(ordered.assignments.cpu_of(0) == 3);
+    CHECK(ordered.assignments.node_of(0) == n3);
     CHECK(ordered.asked_for(n3) == ordered.groups().size());
-    CHECK(ordered.seats.pages_fetched() == 0);
+    CHECK(ordered.assignments.pages_fetched() == 0);
 }
 
 TEST_CASE("a worker that the kernel does not bind stays in place until an order succeeds") {
     OrderedRun ordered;
     ordered.run.os().fail_next(FakeOs::Call::bind_thread, EPERM);
-    ordered.seats.order(0, 3, n3);
-    ordered.seats.publish();
+    ordered.assignments.order(0, 3, n3);
+    ordered.assignments.publish();
     ordered.turn();
-    CHECK(ordered.seats.cpu_of(0) == -1);
-    CHECK(ordered.seats.refusal() == EPERM);
+    CHECK(ordered.assignments.cpu_of(0) == -1);
+    CHECK(ordered.assignments.refusal() == EPERM);
     CHECK(ordered.asked_for(n3) == 0);
-    ordered.seats.order(0, 5, n5);
-    ordered.seats.publish();
+    ordered.assignments.order(0, 5, n5);
+    ordered.assignments.publish();
     ordered.turn();
-    CHECK(ordered.seats.node_of(0) == n5);
-    CHECK(ordered.seats.refusal() == 0);
+    CHECK(ordered.assignments.node_of(0) == n5);
+    CHECK(ordered.assignments.refusal() == 0);
 }
 
 TEST_CASE("a worker fetches its pages once if it is ordered to and reports the time") {
     OrderedRun ordered;
-    ordered.seats.order(0, 3, n3);
-    ordered.seats.fetch();
+    ordered.assignments.order(0, 3, n3);
+    ordered.assignments.fetch();
     ordered.turn();
-    const std::uint64_t pages = ordered.seats.pages_fetched();
-    const std::uint64_t ns = ordered.seats.fetch_ns();
+    const std::uint64_t pages = ordered.assignments.pages_fetched();
+    const std::uint64_t ns = ordered.assignments.fetch_ns();
     CHECK(pages >= ordered.groups().size());
     CHECK(ns > 0);
     CHECK(ordered.asked_for(n3) == 0);
-    ordered.seats.publish();
+    ordered.assignments.publish();
     ordered.turn();
-    CHECK(ordered.seats.pages_fetched() == pages);
-    CHECK(ordered.seats.fetch_ns() == ns);
+    CHECK(ordered.assignments.pages_fetched() == pages);
+    CHECK(ordered.assignments.fetch_ns() == ns);
 }
 
 }  // namespace

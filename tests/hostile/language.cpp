@@ -37,7 +37,7 @@ void static_crashes(Scene& scene) {
 
 void static_throws(Scene& scene) {
     static const std::string text = [&scene]() -> std::string {
-        if (goes_wrong(scene)) throw std::runtime_error("the initialiser threw");
+        if (goes_wrong(scene)) throw std::runtime_error("the initializer threw");
         return std::string(100, 's');
     }();
     hidden(text.size());
@@ -90,7 +90,7 @@ void use_scratch_and_crash(Scene& scene) {
 
 void thread_local_that_throws(Scene&) {
     static thread_local const std::string text = []() -> std::string {
-        throw std::runtime_error("the thread's initialiser threw");
+        throw std::runtime_error("the thread's initializer threw");
     }();
     hidden(text.size());
 }
@@ -236,7 +236,7 @@ void break_stream(Scene& scene) {
 constexpr Kind table[] = {
     {"static-crashes", "crashes in the initializer of a function's static", "SIGSEGV",
      static_crashes},
-    {"static-throws", "throws in the initializer of a function's static", "the initialiser threw",
+    {"static-throws", "throws in the initializer of a function's static", "the initializer threw",
      static_throws},
     {"static-of-memory", "initializes a static that owns memory", nullptr, static_of_memory},
     {"static-of-memory-crash", "initializes a static that owns memory, and crashes", "SIGSEGV",
@@ -251,7 +251,7 @@ constexpr Kind table[] = {
     {"thread-local-scratch-crash", "keeps the LP's memory in a thread-local and crashes", "SIGSEGV",
      use_scratch_and_crash},
     {"thread-local-throws", "throws in the initializer of a thread-local",
-     "the thread's initialiser threw", thread_local_that_throws},
+     "the thread's initializer threw", thread_local_that_throws},
     {"coroutine-destroyed", "resumes a coroutine that it has destroyed", "the coroutine is gone",
      destroy_coroutine_and_resume, keeps_heap, Hook::on_event, advance},
     {"coroutine-crashes", "crashes in a coroutine", "SIGSEGV", crash_in_coroutine},

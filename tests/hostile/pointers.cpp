@@ -158,7 +158,7 @@ void print_from_nowhere(Scene&) {
 }
 
 // Many models do this: they read memory that they have not written.
-void read_uninitialised(Scene&) {
+void read_uninitialized(Scene&) {
     auto* const numbers = new std::uint32_t[1000];
     std::uint32_t sum = 0;
     for (int i = 0; i < 1000; ++i) sum += hidden(numbers)[i];
@@ -202,7 +202,7 @@ constexpr Kind table[] = {
      copy_from_nowhere},
     {"length-of-null", "calls strlen() with a null pointer", "SIGSEGV", length_of_null},
     {"print-from-nowhere", "formats a string from a bad address", "SIGSEGV", print_from_nowhere},
-    {"uninitialised-read", "reads uninitialized memory", nullptr, read_uninitialised},
+    {"uninitialized-read", "reads uninitialized memory", nullptr, read_uninitialized},
 };
 
 }  // namespace

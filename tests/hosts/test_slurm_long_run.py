@@ -134,16 +134,16 @@ def check_stops():
     expect("a rank has died (exit code 137); started again" in job.log(), "the run continued after a rank was killed")
     expect_reference("stopped")
 
-    with LongRun("cancelled") as job:
+    with LongRun("canceled") as job:
         job.under_way()
         slurm.run("/", "scancel", job.number)
         job.expect_end("scancel", "CANCELLED")
     for what, said in [("submitted again", "--restart"), ("and again", "already finished")]:
-        with LongRun("cancelled") as job:
+        with LongRun("canceled") as job:
             job.expect_end(what, "COMPLETED")
         log = job.log()
         expect(said in log, f"{what}: the log contains {said!r}")
-    expect_reference("cancelled")
+    expect_reference("canceled")
 
 
 output = ranks.work / "sequential"

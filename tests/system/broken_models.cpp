@@ -133,9 +133,9 @@ class Process : public nw::PlainStateProcess<State> {
             write[behind] = 1;
         }
         if (is("other-lp")) {
-            auto* const neighbour =
+            auto* const neighbor =
                 static_cast<Process*>(shared_->objects[(state.messages + 1) % lps]);
-            if (neighbour != this) neighbour->state.sum += 1;
+            if (neighbor != this) neighbor->state.sum += 1;
         }
         return state.sum;
     }

@@ -220,7 +220,7 @@ class ModelCheck {
         fmt::print("{:<7} {}{}\n", well ? "ok" : "BROKEN", what, more.empty() ? "" : ": " + more);
         std::fflush(stdout);
     }
-    void say_not_told(const std::string& what, const std::string& why) {
+    void report_undecided(const std::string& what, const std::string& why) {
         fmt::print("{:<7} {}: {}\n", "skipped", what, why);
     }
 
@@ -261,7 +261,7 @@ class ModelCheck {
                    with_thousands(first_.log.entries().size()), *until_);
         say(breaches_.empty(), what);
         const std::string why = first_.found["why_not_watched"].get<std::string>();
-        if (!why.empty()) say_not_told("variables of the program", why);
+        if (!why.empty()) report_undecided("variables of the program", why);
         return true;
     }
 
@@ -284,7 +284,7 @@ class ModelCheck {
                                   differs->words)
                     : fmt::format("handlers call {}(), and two equal sequential runs differ: {}",
                                   fmt::join(sources, "(), "), differs->words));
-        say_not_told("memory, addresses, workers", "two equal sequential runs differ already");
+        report_undecided("memory, addresses, workers", "two equal sequential runs differ already");
     }
 
     // Whether two runs are equal if new memory is filled with the same bytes. Memory that was never

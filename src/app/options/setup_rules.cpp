@@ -142,7 +142,7 @@ void check_measures(const Model& model, const Rules& rules, const Setup& setup,
         check_name(rules, "measure", measure.name);
         rules.demand(names.insert(measure.name).second, "measure {}: must not be declared twice",
                      measure.name);
-        rules.demand(measure.look != nullptr, "measure {}: must be created with nw::measure()",
+        rules.demand(measure.sample != nullptr, "measure {}: must be created with nw::measure()",
                      measure.name);
     }
     const VirtualTime until = config.until.value_or(setup.until);

@@ -141,13 +141,13 @@ void end_without_destructors(int exit_code, void*) {
 // At the end of the run, whether it succeeded or not, finds libraries that point into memory of
 // LPs, because they were first used in a handler. Their destructors would read or free this memory.
 // The libraries are named in notices, and the program ends without destructors.
-class LookForPointers {
+class PointerScan {
   public:
-    LookForPointers(MemorySource& memory, std::vector<std::string>& notices)
+    PointerScan(MemorySource& memory, std::vector<std::string>& notices)
         : memory_(memory), notices_(notices) {}
-    ~LookForPointers() {
+    ~PointerScan() {
         if (memory_.region() == nullptr) return;
-        const std::vector<PointersFromOutside> all = look_.found();
+        const std::vector<PointersFromOutside> all = sample_.found();
         if (all.empty()) return;
         // If the memory of LPs keeps its contents, the holder of a pointer may read it. Pointers in
         // the program's own variables are the model's responsibility.
@@ -164,13 +164,13 @@ class LookForPointers {
                 found.holder, found.words));
         }
     }
-    LookForPointers(const LookForPointers&) = delete;
-    LookForPointers& operator=(const LookForPointers&) = delete;
+    PointerScan(const PointerScan&) = delete;
+    PointerScan& operator=(const PointerScan&) = delete;
 
   private:
     MemorySource& memory_;
     std::vector<std::string>& notices_;
-    const OutsideLook look_{memory_.os()};
+    const OutsidePointerScan sample_{memory_.os()};
 };
 
 // Adds a notice for each measure that no LP has. Such a measure probably names a figure of a class
@@ -304,7 +304,7 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
     const std::unique_ptr<MemorySource> memory = open_memory(linux_os(), *plan_, result.notices);
     memory->set_memory_cap(memory_cap);
     if (setup_.bound_to_process) memory->keep_contents();
-    const LookForPointers look_for_pointers(*memory, result.notices);
+    const PointerScan pointer_scan(*memory, result.notices);
     const bool crowded_by_net =
         config_.net_thread && !where_.spare_core && may_be_timewarp(config_);
     const WorkerPlaces places{.places = where_.places,

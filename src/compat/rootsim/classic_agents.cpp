@@ -102,7 +102,7 @@ class AgentLp final : public Lp {
     std::vector<Visit>& plan_with(agent_t key, unsigned number, unsigned beyond_end);
     void leave(double time, unsigned code, agent_t key);
     void track(const void* data) noexcept { tracked_ = static_cast<const std::byte*>(data); }
-    int neighbour(unsigned direction, unsigned* region, void** data);
+    int neighbor(unsigned direction, unsigned* region, void** data);
 
   private:
     Agent* find(agent_t key);
@@ -123,7 +123,7 @@ class AgentLp final : public Lp {
     const std::byte* tracked_ = nullptr;  // the model's data for the neighbors
     std::vector<std::byte> published_;    // the data that the neighbors received last
     std::vector<std::vector<std::byte>> heard_;  // by direction: the neighbor's data
-    std::vector<unsigned> neighbours_;           // by direction
+    std::vector<unsigned> neighbors_;            // by direction
 };
 
 AgentLp& region_of(Lp& lp, const char* function) {
@@ -283,8 +283,8 @@ void AgentLp::travel(Agent& agent, unsigned region) {
 // --- Data of neighbors ---------------------------------------------------------------------------
 
 void AgentLp::on_update(const Event& event) {
-    for (std::size_t i = neighbours_.size(); i-- > 0;) {
-        if (neighbours_[i] != index(event.sender())) continue;
+    for (std::size_t i = neighbors_.size(); i-- > 0;) {
+        if (neighbors_[i] != index(event.sender())) continue;
         heard_[i].assign(event.bytes().begin(), event.bytes().end());
         return;
     }
@@ -297,17 +297,17 @@ void AgentLp::publish() {
         return;
     published_.assign(tracked_, tracked_ + published_.size());
     Context& context = *running_call.context;
-    for (std::size_t i = neighbours_.size(); i-- > 0;)
-        if (neighbours_[i] != DIRECTION_INVALID)
-            context.schedule_bytes_at(LpId{neighbours_[i]}, context.now(), update_type, published_);
+    for (std::size_t i = neighbors_.size(); i-- > 0;)
+        if (neighbors_[i] != DIRECTION_INVALID)
+            context.schedule_bytes_at(LpId{neighbors_[i]}, context.now(), update_type, published_);
 }
 
-int AgentLp::neighbour(unsigned direction, unsigned* region, void** data) {
-    if (direction >= neighbours_.size())
+int AgentLp::neighbor(unsigned direction, unsigned* region, void** data) {
+    if (direction >= neighbors_.size())
         throw ModelError(fmt::format("GetNeighbourInfo(): direction {}; allowed: below {}",
-                                     direction, neighbours_.size()));
-    if (neighbours_[direction] == DIRECTION_INVALID) return -1;
-    *region = neighbours_[direction];
+                                     direction, neighbors_.size()));
+    if (neighbors_[direction] == DIRECTION_INVALID) return -1;
+    *region = neighbors_[direction];
     *data = heard_[direction].data();
     return 0;
 }
@@ -319,9 +319,9 @@ void AgentLp::on_start(Context& context) {
     published_.resize(abm_settings.neighbour_data_size);
     heard_.assign(DirectionsCount(), published_);
     for (unsigned i = 0; i < DirectionsCount(); ++i)
-        neighbours_.push_back(self() < RegionsCount()
-                                  ? GetReceiver(self(), static_cast<direction_t>(i), false)
-                                  : unsigned{DIRECTION_INVALID});
+        neighbors_.push_back(self() < RegionsCount()
+                                 ? GetReceiver(self(), static_cast<direction_t>(i), false)
+                                 : unsigned{DIRECTION_INVALID});
     begin();
     publish();
     iterated_ = 0;
@@ -372,7 +372,7 @@ using nw::rootsim::demand_visit;
 using nw::rootsim::region_in_handler;
 
 int GetNeighbourInfo(direction_t i, unsigned* region_id, void** data_p) {
-    return current_region("GetNeighbourInfo").neighbour(i, region_id, data_p);
+    return current_region("GetNeighbourInfo").neighbor(i, region_id, data_p);
 }
 void TrackNeighbourInfo(void* data) { region_in_handler("TrackNeighbourInfo").track(data); }
 

@@ -50,7 +50,7 @@ unsigned directions() {
 }
 
 // The neighbor in a grid, or DIRECTION_INVALID. Coordinates below zero wrap to large numbers.
-unsigned neighbour_in_grid(unsigned from, unsigned direction) {
+unsigned neighbor_in_grid(unsigned from, unsigned direction) {
     const unsigned edge = layout.edge;
     unsigned y = from / edge;
     unsigned x = from % edge;
@@ -73,7 +73,7 @@ unsigned neighbour_in_grid(unsigned from, unsigned direction) {
     return x < edge && y < edge ? y * edge + x : unsigned{DIRECTION_INVALID};
 }
 
-unsigned neighbour(unsigned from, unsigned direction) {
+unsigned neighbor(unsigned from, unsigned direction) {
     const unsigned regions = layout.regions;
     switch (geometry()) {
         case TOPOLOGY_GRAPH:
@@ -86,7 +86,7 @@ unsigned neighbour(unsigned from, unsigned direction) {
             if (direction >= layout.directions) return DIRECTION_INVALID;
             return (from + (direction == DIRECTION_E ? 1 : regions - 1)) % regions;
         default:
-            return neighbour_in_grid(from, direction);
+            return neighbor_in_grid(from, direction);
     }
 }
 
@@ -105,7 +105,7 @@ std::vector<unsigned> shortest_way(unsigned from, unsigned to) {
     std::vector<unsigned> reached{from};
     for (std::size_t i = 0; i < reached.size() && before[to] == DIRECTION_INVALID; ++i) {
         for (unsigned direction = 0; direction < layout.directions; ++direction) {
-            const unsigned next = neighbour(reached[i], direction);
+            const unsigned next = neighbor(reached[i], direction);
             if (next == DIRECTION_INVALID || next == from || before[next] != DIRECTION_INVALID)
                 continue;
             before[next] = reached[i];
@@ -153,14 +153,14 @@ unsigned NeighboursCount(unsigned region) {
     nw::rootsim::demand_region("NeighboursCount", region);
     unsigned count = 0;
     for (unsigned i = 0; i < layout.directions; ++i)
-        count += nw::rootsim::neighbour(region, i) != DIRECTION_INVALID ? 1 : 0;
+        count += nw::rootsim::neighbor(region, i) != DIRECTION_INVALID ? 1 : 0;
     return count;
 }
 
 // The last parameter has no effect: without obstacles every neighbor is reachable.
 unsigned GetReceiver(unsigned from, direction_t direction, bool) {
     nw::rootsim::demand_region("GetReceiver", from);
-    return nw::rootsim::neighbour(from, direction);
+    return nw::rootsim::neighbor(from, direction);
 }
 
 unsigned FindReceiver() {
@@ -178,7 +178,7 @@ unsigned FindReceiver() {
     }
     for (;;) {
         const auto direction = static_cast<unsigned>(layout.directions * Random());
-        const unsigned to = nw::rootsim::neighbour(self, direction);
+        const unsigned to = nw::rootsim::neighbor(self, direction);
         if (to != DIRECTION_INVALID) return to;
     }
 }
@@ -201,7 +201,7 @@ unsigned FindReceiverToward(unsigned to) {
     if (to == self) return DIRECTION_INVALID;
     // The most frequent case: `to` is a neighbor.
     for (unsigned direction = 0; direction < layout.directions; ++direction)
-        if (nw::rootsim::neighbour(self, direction) == to) return to;
+        if (nw::rootsim::neighbor(self, direction) == to) return to;
     const std::vector<unsigned> way = nw::rootsim::shortest_way(self, to);
     return way.empty() ? unsigned{DIRECTION_INVALID} : way.front();
 }

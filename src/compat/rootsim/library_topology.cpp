@@ -40,7 +40,7 @@ std::uint64_t CountDirections(topology* of, std::uint64_t from) {
     return count_directions(*of, from);
 }
 bool IsNeighbor(topology* of, std::uint64_t from, std::uint64_t to) {
-    return is_neighbour(*of, from, to);
+    return is_neighbor(*of, from, to);
 }
 
 void GetAllReceivers(topology* of, std::uint64_t from, std::uint64_t* receivers) {
@@ -52,7 +52,7 @@ void GetAllReceivers(topology* of, std::uint64_t from, std::uint64_t* receivers)
     if (of->geometry == TOPOLOGY_GRAPH)
         for (const Link& link : of->links[from]) *receivers++ = link.to;
     for (const topology_direction direction : directions_of(of->geometry))
-        if (const std::uint64_t to = neighbour(*of, from, direction); to != INVALID_DIRECTION)
+        if (const std::uint64_t to = neighbor(*of, from, direction); to != INVALID_DIRECTION)
             *receivers++ = to;
 }
 

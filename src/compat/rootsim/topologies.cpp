@@ -76,7 +76,7 @@ std::pair<int, int> step_of(topology_direction direction, bool is_odd_row) {
 
 }  // namespace
 
-std::uint64_t neighbour(const topology& of, std::uint64_t from, topology_direction direction) {
+std::uint64_t neighbor(const topology& of, std::uint64_t from, topology_direction direction) {
     const auto moved = [](std::uint64_t at, int by, std::uint64_t size) {
         return (at + size + static_cast<std::uint64_t>(by)) % size;
     };
@@ -107,7 +107,7 @@ std::uint64_t random_in_grid(const topology& of, std::uint64_t from) {
         std::swap(shuffled[static_cast<std::size_t>(i)],
                   shuffled[static_cast<std::size_t>(draw_range(own_generator(), i, last))]);
     for (std::size_t i = 0; i < all.size(); ++i)
-        if (const std::uint64_t to = neighbour(of, from, shuffled[i]); to != INVALID_DIRECTION)
+        if (const std::uint64_t to = neighbor(of, from, shuffled[i]); to != INVALID_DIRECTION)
             return to;
     return INVALID_DIRECTION;
 }
@@ -122,17 +122,17 @@ std::uint64_t random_in_graph(const std::vector<topology::Link>& links) {
     return links.back().to;
 }
 
-std::uint64_t random_neighbour(const topology& of, std::uint64_t from) {
+std::uint64_t random_neighbor(const topology& of, std::uint64_t from) {
     switch (of.geometry) {
         case TOPOLOGY_HEXAGON:
         case TOPOLOGY_SQUARE:
         case TOPOLOGY_TORUS:
             return random_in_grid(of, from);
         case TOPOLOGY_RING:
-            return neighbour(of, from, DIRECTION_E);
+            return neighbor(of, from, DIRECTION_E);
         case TOPOLOGY_BIDRING:
-            return neighbour(of, from,
-                             next_uniform(own_generator()) < 0.5 ? DIRECTION_E : DIRECTION_W);
+            return neighbor(of, from,
+                            next_uniform(own_generator()) < 0.5 ? DIRECTION_E : DIRECTION_W);
         case TOPOLOGY_STAR:
             if (from != 0) return 0;
             if (of.regions == 1) return INVALID_DIRECTION;
@@ -156,13 +156,13 @@ std::uint64_t random_neighbour(const topology& of, std::uint64_t from) {
 std::uint64_t get_receiver(const topology& of, std::uint64_t from, topology_direction direction) {
     if (from >= of.regions)
         return refuse_topology("GetReceiver", "there is no such region", INVALID_DIRECTION);
-    if (direction == DIRECTION_RANDOM) return random_neighbour(of, from);
+    if (direction == DIRECTION_RANDOM) return random_neighbor(of, from);
     const Directions all = directions_of(of.geometry);
     if (all.empty())
         return refuse_topology("GetReceiver", "this geometry supports only DIRECTION_RANDOM",
                                INVALID_DIRECTION);
     if (std::find(all.begin(), all.end(), direction) == all.end()) return INVALID_DIRECTION;
-    return neighbour(of, from, direction);
+    return neighbor(of, from, direction);
 }
 
 std::uint64_t count_directions(const topology& of, std::uint64_t from) {
@@ -181,7 +181,7 @@ std::uint64_t count_directions(const topology& of, std::uint64_t from) {
     const Directions all = directions_of(of.geometry);
     return static_cast<std::uint64_t>(
         std::count_if(all.begin(), all.end(), [&](topology_direction direction) {
-            return neighbour(of, from, direction) != INVALID_DIRECTION;
+            return neighbor(of, from, direction) != INVALID_DIRECTION;
         }));
 }
 
@@ -202,7 +202,7 @@ void demand_own(const char* function, const topology& of) {
                         function));
 }
 
-bool is_neighbour(topology& of, std::uint64_t from, std::uint64_t to) {
+bool is_neighbor(topology& of, std::uint64_t from, std::uint64_t to) {
     if (from >= of.regions || to >= of.regions) return false;
     switch (of.geometry) {
         case TOPOLOGY_STAR:
@@ -216,7 +216,7 @@ bool is_neighbour(topology& of, std::uint64_t from, std::uint64_t to) {
     }
     const Directions all = directions_of(of.geometry);
     return std::any_of(all.begin(), all.end(), [&](topology_direction direction) {
-        return neighbour(of, from, direction) == to;
+        return neighbor(of, from, direction) == to;
     });
 }
 

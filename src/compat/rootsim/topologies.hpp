@@ -34,12 +34,12 @@ namespace nw::rootsim {
 // the only direction.
 std::span<const topology_direction> directions_of(topology_geometry geometry);
 // The neighbor, or INVALID_DIRECTION. Requires: a direction of directions_of().
-std::uint64_t neighbour(const topology& of, std::uint64_t from, topology_direction direction);
+std::uint64_t neighbor(const topology& of, std::uint64_t from, topology_direction direction);
 
 // Implement GetReceiver(), CountDirections() and IsNeighbor().
 std::uint64_t get_receiver(const topology& of, std::uint64_t from, topology_direction direction);
 std::uint64_t count_directions(const topology& of, std::uint64_t from);
-bool is_neighbour(topology& of, std::uint64_t from, std::uint64_t to);
+bool is_neighbor(topology& of, std::uint64_t from, std::uint64_t to);
 // The link, or null if there is no such link. Requires: a graph that has a region `from`.
 topology::Link* find_link(topology& of, std::uint64_t from, std::uint64_t to);
 

@@ -13,5 +13,5 @@ std::uint64_t CountDirections(std::uint64_t from, topology* of) {
     return count_directions(*of, from);
 }
 bool IsNeighbor(std::uint64_t from, std::uint64_t to, topology* of) {
-    return is_neighbour(*of, from, to);
+    return is_neighbor(*of, from, to);
 }

@@ -95,7 +95,7 @@ void InOrderExecutor::set_up() {
 }
 
 void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
-    for (EventRecord* event : saved.read(group)) go_on_with(event->entry());
+    for (EventRecord* event : saved.read(group)) resume(event->entry());
     lps_not_ended_ += not_ended(group);
     const MeasureTimes& times = world_.plan.measure_times;
     if (times.on())
@@ -105,7 +105,7 @@ void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
 }
 
 // Makes a pending event of a saved run or of another engine pending here.
-void InOrderExecutor::go_on_with(const PendingEntry& entry) {
+void InOrderExecutor::resume(const PendingEntry& entry) {
     dropped_beyond_end_ |= entry.time >= world_.plan.until;
     pending_.push(entry);
 }
@@ -185,10 +185,10 @@ InOrderExecutor::RunBatch InOrderExecutor::choose_loop() const noexcept {
     return loops[extras.number()];
 }
 
-// Separate from run_batch(), so that all event loops pass the same type to LookAhead.
+// Separate from run_batch(), so that all event loops pass the same type to EventPrefetcher.
 inline auto InOrderExecutor::lps_ahead() const noexcept {
     const auto place_of = [this](std::uint32_t id) __attribute__((always_inline))
-                              ->LookAhead::Place {
+                              ->EventPrefetcher::Place {
         const Partition::Position position = world_.plan.partition.position(id);
         Group& group = *world_.groups[position.group];
         return {&group, &group.lps[position.index]};
@@ -217,9 +217,9 @@ template <InOrderExecutor::Extras extras>
     while (executed < events_max && !leaves_batch([this] { return all_ended(); })) {
         const PendingEntry* top = pending_.top();
         if (top == nullptr || top->time >= horizon) break;
-        const LookAhead::Guess guess = ahead_.find(pending_, top, lps);
-        const LookAhead::Place place =
-            guess != LookAhead::none ? ahead_.place(guess) : lps.place_of(top->target);
+        const EventPrefetcher::Guess guess = ahead_.find(pending_, top, lps);
+        const EventPrefetcher::Place place =
+            guess != EventPrefetcher::none ? ahead_.place(guess) : lps.place_of(top->target);
         EventRecord& event = short_.rewritten_record_of(*top);
         pending_.pop(top);
         if (extras.counts && --until_timed_ == 0) [[unlikely]]
@@ -235,8 +235,9 @@ template <InOrderExecutor::Extras extras>
 }
 
 template <InOrderExecutor::Extras extras>
-[[gnu::noinline]] void InOrderExecutor::execute_timed(const LookAhead::Place& place,
-                                                      EventRecord& event, LookAhead::Guess guess,
+[[gnu::noinline]] void InOrderExecutor::execute_timed(const EventPrefetcher::Place& place,
+                                                      EventRecord& event,
+                                                      EventPrefetcher::Guess guess,
                                                       Context& context) {
     until_timed_ = events_between_timed;
     EventFigures& figures = figures_.events[world_.plan.kinds.slot(place.lp->kind, event.type)];
@@ -246,9 +247,9 @@ template <InOrderExecutor::Extras extras>
 }
 
 template <InOrderExecutor::Extras extras>
-[[gnu::always_inline]] inline void InOrderExecutor::execute(const LookAhead::Place& place,
+[[gnu::always_inline]] inline void InOrderExecutor::execute(const EventPrefetcher::Place& place,
                                                             EventRecord& event,
-                                                            LookAhead::Guess guess,
+                                                            EventPrefetcher::Guess guess,
                                                             Context& context) {
     Group& group = *place.group;
     LpRecord& lp = *place.lp;
@@ -264,11 +265,11 @@ template <InOrderExecutor::Extras extras>
     const bool ends_interval = extras.looks && intervals_.times().on() &&
                                intervals_.is_due(group.intervals_seen_of(lp), event.time);
     if (!call_handler_of(lp, guard_, failure_, [&] {
-            if (ends_interval) look_at_intervals(group, lp, event.time);
+            if (ends_interval) sample_intervals(group, lp, event.time);
             run_on_event(lp, event, context, extras.ends);
         })) [[unlikely]]
         handler_failed(failure_);
-    if (ends_interval) intervals_.add(intervals_.last_look());
+    if (ends_interval) intervals_.add(intervals_.last_sample());
     lp.random_counter = context.random().counter();
     short_.release(
         lp.serial, pending_,
@@ -304,10 +305,10 @@ template <InOrderExecutor::Extras extras>
     }
 }
 
-void InOrderExecutor::look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now) {
+void InOrderExecutor::sample_intervals(Group& group, const LpRecord& lp, VirtualTime now) {
     std::uint32_t& seen = group.intervals_seen_of(lp);
     const std::uint32_t ended = intervals_.times().ended_by(now);
-    intervals_.look(*lp.process, seen, ended);
+    intervals_.sample(*lp.process, seen, ended);
     seen = ended;
 }
 
@@ -381,8 +382,8 @@ void InOrderExecutor::hand_over_all_output(VirtualTime bound) {
 
 // The LPs keep nothing that depends on the engine, so they need no change.
 void InOrderExecutor::leave_to(PausedRun& paused, VirtualTime gvt) {
-    nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
-    put_all_on_record(short_, pending_, true, [&](auto lp) -> Group& { return group_of(lp); });
+    nw::sample_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
+    make_all_records(short_, pending_, true, [&](auto lp) -> Group& { return group_of(lp); });
     pending_.for_each([&](const PendingEntry& entry) {
         paused.pending[world_.plan.partition.position(entry.target).group].push_back(entry);
     });
@@ -405,7 +406,7 @@ void InOrderExecutor::continue_from(PausedRun& paused) {
         NW_CHECK(paused.groups[g] != nullptr);
         world_.groups[g] = std::move(paused.groups[g]);
         groups_.push_back(world_.groups[g].get());
-        for (const PendingEntry& entry : std::exchange(paused.pending[g], {})) go_on_with(entry);
+        for (const PendingEntry& entry : std::exchange(paused.pending[g], {})) resume(entry);
         lps_not_ended_ += not_ended(*groups_.back());
     }
     const PausedWorker& worker = paused.workers[self_.worker];
@@ -422,8 +423,8 @@ void InOrderExecutor::continue_from(PausedRun& paused) {
 // event.
 SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
                                 const AddressMap& map, VirtualTime gvt) {
-    nw::look_at_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
-    put_all_on_record(short_, pending_, false, [&](auto lp) -> Group& { return group_of(lp); });
+    nw::sample_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
+    make_all_records(short_, pending_, false, [&](auto lp) -> Group& { return group_of(lp); });
     PendingChains pending(world_.plan.partition.groups());
     pending_.for_each([&](const PendingEntry& entry) {
         pending.add(world_.plan.partition.position(entry.target).group, *entry.record());

@@ -18,7 +18,7 @@
 #include "engine/memory_budget.hpp"
 #include "engine/running_call.hpp"
 #include "engine/watched_thread.hpp"
-#include "event/look_ahead.hpp"
+#include "event/event_prefetcher.hpp"
 #include "event/pending_set.hpp"
 #include "event/short_events.hpp"
 #include "lp/group.hpp"
@@ -159,15 +159,15 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     template <Extras extras>
     std::uint64_t execute_batch(VirtualTime horizon, std::uint64_t events_max);
     template <Extras extras>
-    void execute(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess,
-                 Context& context);
+    void execute(const EventPrefetcher::Place& place, EventRecord& event,
+                 EventPrefetcher::Guess guess, Context& context);
     template <Extras extras>
-    void execute_timed(const LookAhead::Place& place, EventRecord& event, LookAhead::Guess guess,
-                       Context& context);
-    void look_at_intervals(Group& group, const LpRecord& lp, VirtualTime now);
+    void execute_timed(const EventPrefetcher::Place& place, EventRecord& event,
+                       EventPrefetcher::Guess guess, Context& context);
+    void sample_intervals(Group& group, const LpRecord& lp, VirtualTime now);
 
     void read_group_of(SavedGroups& saved, Group& group);
-    void go_on_with(const PendingEntry& entry);
+    void resume(const PendingEntry& entry);
     Group& group_of(std::uint32_t lp) const noexcept;
     void run_on_start(Group& group, LpRecord& lp);
     void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
@@ -193,7 +193,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::vector<Group*> groups_;
     std::vector<OutputRow> rows_;
     InOrderMail mail_{world_, counters_};
-    LookAhead ahead_;
+    EventPrefetcher ahead_;
     ShortEvents short_;
     const RunBatch run_batch_;
     const bool is_alone_;  // it executes all LPs of the run

@@ -25,8 +25,8 @@ namespace {
 
 // The number of events between two checks of the stop signal and of the memory in use. The figures
 // of the progress line are also updated then.
-constexpr std::uint64_t events_per_look = 2048;
-constexpr std::uint64_t events_per_look_checked = 64;
+constexpr std::uint64_t events_per_check = 2048;
+constexpr std::uint64_t events_per_check_checked = 64;
 
 class SequentialRun final : private SavedWorker, private SavedRank {
   public:
@@ -103,7 +103,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         while (!is_over() && run_.stop_signal.load(std::memory_order_relaxed) == 0 &&
                now < save_due_) {
             executor_.run(run_.plan.until,
-                          checked_ != nullptr ? events_per_look_checked : events_per_look);
+                          checked_ != nullptr ? events_per_check_checked : events_per_check);
             now = Clock::now();
             if (checked_ != nullptr &&
                 checked_->is_enough(executor_.counters()[Counter::executed_events]))
@@ -123,7 +123,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
         const VirtualTime next = std::nextafter(executor_.last_time(), time_infinity);
         const auto end = Clock::now() + stop_patience;
         while (executor_.next_time() < next && !executor_.all_ended() && Clock::now() < end)
-            executor_.run(next, events_per_look);
+            executor_.run(next, events_per_check);
     }
 
     // --- Saving ---
@@ -135,7 +135,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
     }
     void resume() noexcept override {}
     void end_interrupted() noexcept override { ended_by_signal_ = true; }
-    bool cannot_go_on() const noexcept override { return failure_ != nullptr; }
+    bool cannot_continue() const noexcept override { return failure_ != nullptr; }
     void fail_now() noexcept override { failure_ = std::current_exception(); }
     int signal_to_end() const noexcept override {
         return run_.stop_signal.load(std::memory_order_relaxed);

@@ -26,7 +26,7 @@ constexpr std::uint64_t group_bytes_most = std::uint64_t{1} << 30;
 template <class Part, class Loads>
 void visit_loads(Part& part, Loads& loads) {
     part(loads.host);
-    part(loads.has_looked);
+    part(loads.has_sampled);
     part(loads.room);
     part(loads.ns_per_byte);
     part(loads.groups);
@@ -35,8 +35,8 @@ void visit_loads(Part& part, Loads& loads) {
 // The figures that each rank shares with the others.
 struct OwnLoads {
     std::string host;
-    bool has_looked = true;  // loads were measured since groups last moved
-    std::uint64_t room = 0;  // bytes that the rank can receive
+    bool has_sampled = true;  // loads were measured since groups last moved
+    std::uint64_t room = 0;   // bytes that the rank can receive
     double ns_per_byte = 0;
     std::vector<RankLoads::OfGroup> groups;
 };
@@ -115,7 +115,7 @@ void GroupMover::take_batch() {
 // The loads of all ranks; empty if a rank has not measured its loads since groups last moved.
 std::vector<RankLoads> GroupMover::share_loads() {
     OwnLoads own{run_.ranks.host(),
-                 rank_.has_looked_at_loads(),
+                 rank_.has_sampled_loads(),
                  rank_.memory_budget().room_bytes(GvtRounds::Clock::now()),
                  ns_per_byte_,
                  {}};
@@ -125,7 +125,7 @@ std::vector<RankLoads> GroupMover::share_loads() {
     visit_loads(packer, own);
     std::vector<std::string> hosts;
     std::vector<RankLoads> ranks;
-    bool have_looked = true;
+    bool have_sampled = true;
     for (const std::string& bytes : run_.ranks.share(packer.take())) {
         OwnLoads theirs;
         Unpacker unpacker(bytes);
@@ -134,10 +134,10 @@ std::vector<RankLoads> GroupMover::share_loads() {
         if (host == hosts.end()) host = hosts.insert(hosts.end(), theirs.host);
         ranks.push_back({NodeId{static_cast<int>(host - hosts.begin())}, std::move(theirs.groups),
                          theirs.room});
-        have_looked &= theirs.has_looked;
+        have_sampled &= theirs.has_sampled;
         ns_per_byte_ = std::max(ns_per_byte_, theirs.ns_per_byte);
     }
-    if (!have_looked) ranks.clear();
+    if (!have_sampled) ranks.clear();
     return ranks;
 }
 
@@ -190,7 +190,7 @@ void GroupMover::remove_staying_groups() {
         rank_.group(moves_[i].group)->stays = true;
         staying.push_back(moves_[i].group);
     }
-    if (!staying.empty() && !std::exchange(stays_said_, true) && run_.progress.warn)
+    if (!staying.empty() && !std::exchange(staying_reported_, true) && run_.progress.warn)
         run_.progress.warn(fmt::format(
             "--rebind-ranks: {} of the groups to be moved stay on rank {}, because their LPs hold "
             "pointers to memory outside of the LPs, stored by handlers; docs/how-to/mpi.md",

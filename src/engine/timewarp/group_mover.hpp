@@ -61,7 +61,7 @@ class GroupMover {
     std::optional<bool> addresses_agree_;  // program and libraries, on all ranks
     std::uint32_t pauses_ = 0;
     double ns_per_byte_;  // measured, or assumed at first
-    bool stays_said_ = false;
+    bool staying_reported_ = false;
     // State of the current pause.
     std::uint64_t bytes_passed_ = 0;  // of the groups that arrived or left
     double seconds_passing_ = 0;

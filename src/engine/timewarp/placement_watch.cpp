@@ -30,8 +30,8 @@ constexpr double sample_seconds = 1;
 constexpr double sample_seconds_least = 0.01;
 
 // The interval at which a rank publishes its figures for the deciding rank. It is short, so that
-// the figures soon reflect a change of seats.
-constexpr double tell_seconds = 0.25;
+// the figures soon reflect a change of assignments.
+constexpr double publish_seconds = 0.25;
 
 constexpr double cache_line_bytes = 64;
 
@@ -45,10 +45,10 @@ bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(
 
 // Returns the policy that the user has chosen, except in two cases. If segments come from libc, no
 // policy can place them, so the result is LocalPolicy. It is also LocalPolicy if the chosen policy
-// moves workers, and ranks on the same cores have no common seats: each rank would choose the best
-// nodes.
+// moves workers, and ranks on the same cores have no common assignments: each rank would choose the
+// best nodes.
 std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
-                                            const WorkerPlaces& where, const HostSeats& host) {
+                                            const WorkerPlaces& where, const HostPlacement& host) {
     const bool moves_workers = config.place->moves_workers;
     const bool nobody_decides = moves_workers && where.sharers.size() > 1 && !host.is_shared();
     if (memory.mode() == MemoryMode::libc || nobody_decides) return std::make_unique<LocalPolicy>();
@@ -74,8 +74,8 @@ PagemigdOptions daemon_to_start(const Config& config, const WorkerPlaces& where,
 }  // namespace
 
 PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
-                               const WorkerPlaces& where, HostSeats& host, LiveProgress& progress,
-                               const std::vector<NodeInfo>& nodes,
+                               const WorkerPlaces& where, HostPlacement& host,
+                               LiveProgress& progress, const std::vector<NodeInfo>& nodes,
                                std::vector<std::string>& notices)
     : os_(memory.os()),
       host_(host),
@@ -108,9 +108,9 @@ PlacementWatch::PlacementWatch(MemorySource& memory, const Config& config,
     }
 }
 
-void PlacementWatch::begin(const std::vector<PlacedGroup*>& groups, WorkerSeats& seats) {
-    seats_ = &seats;
-    mail_then_ = seats.mail_bytes();
+void PlacementWatch::begin(const std::vector<PlacedGroup*>& groups, CpuAssignments& assignments) {
+    assignments_ = &assignments;
+    mail_then_ = assignments.mail_bytes();
     committed_then_ = progress_.committed_events.load(std::memory_order_relaxed);
     cpu_seconds_then_ = process_cpu_seconds();
     watch_groups(groups);
@@ -136,11 +136,11 @@ void PlacementWatch::watch_groups(const std::vector<PlacedGroup*>& groups) {
     groups_.assign(groups.begin(), groups.end());
 }
 
-void PlacementWatch::last_look() {
+void PlacementWatch::last_sample() {
     stop();
     if (!watched_) return;
     try {
-        last_ = look(pages_of_last_sample);
+        last_ = sample(pages_of_last_sample);
         if (last_->status == 0) history_.add(sample_of(*last_, daemon_.figures()));
         const LockGuard lock(groups_mutex_);
         pages_shared_ = pages_shared_between_groups(groups_);
@@ -156,11 +156,11 @@ void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notice
     const bool said = daemon_.threads() == 0 && !of_daemon.empty();
     if (last_ && !(last_->status != 0 && said)) report.set_placement(*last_, notices);
     report.pages_shared = pages_shared_;
-    if (seats_ == nullptr || seats_->gives_orders()) report.placed = policy_->report();
-    if (seats_ != nullptr && seats_->refusal() != 0) {
+    if (assignments_ == nullptr || assignments_->gives_orders()) report.placed = policy_->report();
+    if (assignments_ != nullptr && assignments_->refusal() != 0) {
         notices.push_back(fmt::format(
             "workers stay on their CPUs: the kernel refuses to bind them to others ({})",
-            std::strerror(seats_->refusal())));
+            std::strerror(assignments_->refusal())));
         if (!report.placed.empty()) report.placed += "; refused by the kernel: workers stayed";
     }
     report.history = history_.samples();
@@ -207,7 +207,7 @@ void PlacementWatch::answer_requests() {
     requests_answered_ = requests;
     if (!progress_.warn) return;
     const std::string report = policy_->report();
-    progress_.warn(describe(look(pages_a_sample)) + (report.empty() ? "" : "; " + report));
+    progress_.warn(describe(sample(pages_a_sample)) + (report.empty() ? "" : "; " + report));
 }
 
 void PlacementWatch::sample() {
@@ -215,7 +215,7 @@ void PlacementWatch::sample() {
     // when the probe was taken, at least this number of passes was over, and at most this number of
     // groups had moved.
     const MigrationFigures figures = daemon_.figures();
-    const Placement placement = look(pages_a_sample);
+    const Placement placement = sample(pages_a_sample);
     if (placement.status == 0) history_.add(sample_of(placement, figures));
 }
 
@@ -226,52 +226,53 @@ void PlacementWatch::look_at_cpus() {
     std::vector<int> cpus = os_.thread_cpus();
     if (cpus == cpus_) return;
     cpus_ = std::move(cpus);
-    if (!pin_ || !seats_->gives_orders()) return;
+    if (!pin_ || !assignments_->gives_orders()) return;
     const Topology topology(os_);
     const std::vector<Place> places = topology.place_again(places_);
     const auto first = places.begin() + static_cast<std::ptrdiff_t>(first_place_);
-    policy_->on_cpus(topology, {first, first + seats_->seats()});
-    give_seats(places);
+    policy_->on_cpus(topology, {first, first + assignments_->size()});
+    order_places(places);
 }
 
-void PlacementWatch::give_seats(const std::vector<Place>& places) {
-    for (std::uint32_t s = 0; s < seats_->seats(); ++s) {
+void PlacementWatch::order_places(const std::vector<Place>& places) {
+    for (std::uint32_t s = 0; s < assignments_->size(); ++s) {
         const Place& place = places[first_place_ + s];
-        seats_->order(s, place.cpu, place.node);
+        assignments_->order(s, place.cpu, place.node);
     }
     std::set<int> cpus;
     for (const Place& place : places) cpus.insert(place.cpu);
-    seats_->set_crowded(cpus.size() < places.size());
-    seats_->publish();
+    assignments_->set_crowded(cpus.size() < places.size());
+    assignments_->publish();
 }
 
 // Publishes this rank's page figures for the rank that decides for it.
-void PlacementWatch::tell_host() {
-    if (!host_.is_shared() || (told_at_ >= 0 && seconds() - told_at_ < tell_seconds)) return;
-    host_.tell(own_pages());
-    told_at_ = seconds();
+void PlacementWatch::publish_pages() {
+    if (!host_.is_shared() || (published_at_ >= 0 && seconds() - published_at_ < publish_seconds))
+        return;
+    host_.publish(own_pages());
+    published_at_ = seconds();
 }
 
 // If the period is over, reports it to the policy and passes on the policy's orders.
 void PlacementWatch::end_period() {
-    tell_host();
+    publish_pages();
     const double length = policy_->period_seconds();
-    if (length == 0 || !seats_->gives_orders() || seconds() - period_begun_ < length) return;
-    if (host_.is_shared() && !host_.told()) return;
+    if (length == 0 || !assignments_->gives_orders() || seconds() - period_begun_ < length) return;
+    if (host_.is_shared() && !host_.published()) return;
     const PlacementOrders orders = policy_->on_period(period());
-    if (orders.seats) {
+    if (orders.move_workers) {
         places_ = policy_->worker_places();
-        give_seats(places_);
+        order_places(places_);
     }
-    if (orders.fetch) seats_->fetch();
+    if (orders.fetch) assignments_->fetch();
 }
 
 RankPages PlacementWatch::own_pages() const {
     const MigrationFigures figures = daemon_.figures();
     RankPages pages{{},
-                    (figures.pages_moved + seats_->pages_fetched()) * page_bytes,
-                    figures.busy_ns + seats_->fetch_ns()};
-    if (policy_->wants_homes()) pages.homes = look(pages_a_sample).memory_by_home();
+                    (figures.pages_moved + assignments_->pages_fetched()) * page_bytes,
+                    figures.busy_ns + assignments_->fetch_ns()};
+    if (policy_->wants_homes()) pages.homes = sample(pages_a_sample).memory_by_home();
     return pages;
 }
 
@@ -279,7 +280,7 @@ RankPages PlacementWatch::own_pages() const {
 PlacementPeriod PlacementWatch::period() {
     PlacementPeriod period;
     period.has_caught_up = daemon_.has_caught_up();
-    const RankPages pages = host_.is_shared() ? *host_.told() : own_pages();
+    const RankPages pages = host_.is_shared() ? *host_.published() : own_pages();
     period.homes = pages.homes;
     period.migrated_bytes = pages.migrated_bytes;
     period.migration_seconds = static_cast<double>(pages.migration_ns) / 1e9;
@@ -287,7 +288,7 @@ PlacementPeriod PlacementWatch::period() {
     const double cpu_seconds = process_cpu_seconds();
     period.committed_events = committed - std::exchange(committed_then_, committed);
     period.cpu_seconds = cpu_seconds - std::exchange(cpu_seconds_then_, cpu_seconds);
-    std::vector<std::vector<double>> mail = seats_->mail_bytes();
+    std::vector<std::vector<double>> mail = assignments_->mail_bytes();
     period.traffic = mail;
     for (std::size_t a = 0; a < mail.size(); ++a)
         for (std::size_t b = 0; b < mail.size(); ++b) period.traffic[a][b] -= mail_then_[a][b];
@@ -305,9 +306,9 @@ PlacementPeriod PlacementWatch::period() {
 std::optional<double> PlacementWatch::missed_bytes() const {
     if (!policy_->wants_misses()) return std::nullopt;
     double lines = 0;
-    for (std::uint32_t w = 0; w < seats_->workers(); ++w) {
+    for (std::uint32_t w = 0; w < assignments_->workers(); ++w) {
         CounterReading reading;
-        const int handle = seats_->miss_counter(w);
+        const int handle = assignments_->miss_counter(w);
         if (handle < 0 || os_.read_counter(handle, reading) != 0 || reading.ran_ns == 0)
             return std::nullopt;
         lines += static_cast<double>(reading.count) * static_cast<double>(reading.wanted_ns) /
@@ -326,7 +327,7 @@ double PlacementWatch::seconds() const noexcept {
     return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
-Placement PlacementWatch::look(std::size_t pages) const {
+Placement PlacementWatch::sample(std::size_t pages) const {
     const LockGuard lock(groups_mutex_);
     return probe_placement(os_, groups_, pages);
 }

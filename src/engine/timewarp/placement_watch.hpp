@@ -8,13 +8,13 @@
 // daemon, the thread is started and samples are taken only if workers are bound to CPUs and more
 // than one node has memory; otherwise all pages are local.
 //
-// If ranks of a host share their seats, the first rank's policy receives the figures of all these
-// ranks, and its orders are for the workers of all of them. The other ranks only publish their page
-// figures.
+// If ranks of a host share their assignments, the first rank's policy receives the figures of all
+// these ranks, and its orders are for the workers of all of them. The other ranks only publish
+// their page figures.
 //
 //     main thread   constructor, finish
-//     one worker    begin, when all groups exist; last_look, when no worker executes any more
-//     own thread    the rest, until last_look
+//     one worker    begin, when all groups exist; last_sample, when no worker executes any more
+//     own thread    the rest, until last_sample
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/timewarp/host_seats.hpp"
-#include "engine/timewarp/rank/worker_seats.hpp"
+#include "engine/timewarp/host_placement.hpp"
+#include "engine/timewarp/rank/cpu_assignments.hpp"
 #include "engine/worker_threads.hpp"
 #include "memory/region/memory_source.hpp"
 #include "numa/place/page_migration.hpp"
@@ -44,25 +44,25 @@ class PlacementWatch {
     // Built before workers are bound to cores, so that its threads may run anywhere. Adds a notice
     // for each resource that is not available. Throws SetupError if the machine file is wrong.
     PlacementWatch(MemorySource& memory, const Config& config, const WorkerPlaces& where,
-                   HostSeats& host, LiveProgress& progress, const std::vector<NodeInfo>& nodes,
+                   HostPlacement& host, LiveProgress& progress, const std::vector<NodeInfo>& nodes,
                    std::vector<std::string>& notices);
     ~PlacementWatch() { stop(); }
     PlacementWatch(const PlacementWatch&) = delete;
     PlacementWatch& operator=(const PlacementWatch&) = delete;
 
-    // Whether each worker must register a counter of its cache misses with its seat, from the event
-    // loop to last_look().
+    // Whether each worker must register a counter of its cache misses with its assignment, from the
+    // event loop to last_sample().
     bool wants_misses() const noexcept { return thread_.joinable() && policy_->wants_misses(); }
-    // Requires: the groups outlive finish(), and so do the seats.
-    void begin(const std::vector<PlacedGroup*>& groups, WorkerSeats& seats);
+    // Requires: the groups outlive finish(), and so do the assignments.
+    void begin(const std::vector<PlacedGroup*>& groups, CpuAssignments& assignments);
     // For a pause in which groups are added and removed: no group is accessed between
     // release_groups() and watch_groups(). Thread: one worker, while no worker executes.
     void release_groups();
     void watch_groups(const std::vector<PlacedGroup*>& groups);
     // Ends all threads, and adds the last sample to the history.
-    void last_look();
+    void last_sample();
 
-    // Requires: last_look() has been called.
+    // Requires: last_sample() has been called.
     void finish(NumaReport& report, std::vector<std::string>& notices);
 
   private:
@@ -73,8 +73,8 @@ class PlacementWatch {
     void answer_requests();
     void sample();
     void look_at_cpus();
-    void give_seats(const std::vector<Place>& places);
-    void tell_host();
+    void order_places(const std::vector<Place>& places);
+    void publish_pages();
     void end_period();
     PlacementPeriod period();
     RankPages own_pages() const;
@@ -82,11 +82,11 @@ class PlacementWatch {
     PlacementSample sample_of(const Placement& placement,
                               const MigrationFigures& figures) const noexcept;
     double seconds() const noexcept;
-    Placement look(std::size_t pages) const;
+    Placement sample(std::size_t pages) const;
     std::string describe(const Placement& placement) const;
 
     Os& os_;
-    HostSeats& host_;
+    HostPlacement& host_;
     LiveProgress& progress_;
     const std::vector<NodeInfo>& nodes_;
     const std::unique_ptr<PlacementPolicy> policy_;
@@ -97,16 +97,17 @@ class PlacementWatch {
 
     mutable Mutex groups_mutex_;
     std::vector<const PlacedGroup*> groups_ NW_GUARDED_BY(groups_mutex_);
-    Clock::time_point start_;       // written before begun_ is set, read-only afterwards
-    WorkerSeats* seats_ = nullptr;  // as start_
+    Clock::time_point start_;                // written before begun_ is set, read-only afterwards
+    CpuAssignments* assignments_ = nullptr;  // as start_
     std::uint32_t requests_answered_ = 0;
     std::vector<int> cpus_;  // CPUs that this process may use
     // The places of all workers of the ranks on the same cores: the places at the start, or the
     // places that the policy chose later.
     std::vector<Place> places_;
-    const std::size_t first_place_;  // in places_, of the seats to which this rank gives orders
-    double told_at_ = -1;            // seconds; below 0: never
-    double period_begun_ = 0;        // seconds; the figures below are from that time
+    const std::size_t
+        first_place_;           // in places_, of the assignments to which this rank gives orders
+    double published_at_ = -1;  // seconds; below 0: never
+    double period_begun_ = 0;   // seconds; the figures below are from that time
     double cpu_seconds_then_ = 0;
     std::uint64_t committed_then_ = 0;
     std::optional<double> missed_then_;

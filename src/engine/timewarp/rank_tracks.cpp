@@ -124,10 +124,10 @@ void RankTracks::gather() {
     const Clock time = clock();
     for (const Own& own : own_) run_.result.trace.push_back(named(own, time));
     for (NamedTrack& other : others_) run_.result.trace.push_back(std::move(other));
-    say_what_is_left_out();
+    report_left_out_spans();
 }
 
-void RankTracks::say_what_is_left_out() const {
+void RankTracks::report_left_out_spans() const {
     std::uint64_t left_out = 0, kept = 0;
     for (const NamedTrack& track : run_.result.trace)
         for (const TraceSpan& span : track.spans) {

@@ -48,7 +48,7 @@ class RankTracks {
 
     Clock clock() const;
     NamedTrack named(const Own& own, const Clock& clock) const;
-    void say_what_is_left_out() const;
+    void report_left_out_spans() const;
 
     EngineRun& run_;
     std::vector<Own> own_;

@@ -16,7 +16,7 @@
 #include "engine/checkpoint/saved_run.hpp"
 #include "engine/threaded_run.hpp"
 #include "engine/timewarp/group_mover.hpp"
-#include "engine/timewarp/host_seats.hpp"
+#include "engine/timewarp/host_placement.hpp"
 #include "engine/timewarp/placement_watch.hpp"
 #include "engine/timewarp/rank/rank.hpp"
 #include "engine/timewarp/rank_tracks.hpp"
@@ -73,13 +73,13 @@ class NetThread {
 };
 
 // A counter of the calling worker's cache misses. PlacementWatch reads it by its handle until
-// last_look().
+// last_sample().
 class MissCounter {
   public:
-    MissCounter(Os& os, WorkerSeats& seats, std::uint32_t worker, bool on) : os_(os) {
+    MissCounter(Os& os, CpuAssignments& assignments, std::uint32_t worker, bool on) : os_(os) {
         if (!on || os.open_counter(HardwareCounter::last_level_misses, handle_) != 0) return;
         is_open_ = true;
-        seats.set_miss_counter(worker, handle_);
+        assignments.set_miss_counter(worker, handle_);
     }
     ~MissCounter() {
         if (is_open_) os_.close_counter(handle_);
@@ -117,7 +117,7 @@ std::vector<PlacedGroup*> memory_of_groups(Rank& rank) {
 
 class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
   public:
-    TimeWarpRun(EngineRun& run, Rank& rank, HostSeats& host)
+    TimeWarpRun(EngineRun& run, Rank& rank, HostPlacement& host)
         : ThreadedRun(run, rank),
           placement_(run.memory, run.plan.config, run.places, host, run.progress,
                      run.result.numa.nodes, run.result.notices),
@@ -144,22 +144,23 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
     void begin_services() override {
         tracks_.resume();
         net_thread_.begin();
-        placement_.begin(memory_of_groups(rank_), rank_.seats());
+        placement_.begin(memory_of_groups(rank_), rank_.assignments());
     }
 
     void event_loop(std::uint32_t w) override {
-        const MissCounter misses(run_.memory.os(), rank_.seats(), w, placement_.wants_misses());
+        const MissCounter misses(run_.memory.os(), rank_.assignments(), w,
+                                 placement_.wants_misses());
         if (w == 0) tracks_.begin();
         ThreadedRun::event_loop(w);
         if (w == 0) {
-            guarded([&] { placement_.last_look(); });
+            guarded([&] { placement_.last_sample(); });
             net_thread_.end();
         }
-        barrier_.arrive_and_wait();  // last_look() no longer reads the groups
+        barrier_.arrive_and_wait();  // last_sample() no longer reads the groups
     }
 
     bool shares_cpus() const noexcept override {
-        return run_.places.share_cpus || rank_.seats().crowded();
+        return run_.places.share_cpus || rank_.assignments().crowded();
     }
 
     void pause(std::uint32_t w) override {
@@ -207,14 +208,14 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
     void add_results() override {
         RunResult& result = run_.result;
         placement_.finish(result.numa, result.notices);
-        result.numa.pagemigd.figures.pages_moved += rank_.seats().pages_fetched();
+        result.numa.pagemigd.figures.pages_moved += rank_.assignments().pages_fetched();
         for (std::uint32_t w = 0; w < workers_.size(); ++w) {
             Worker& worker = *workers_[w];
             result.messages_left += worker.core().epochs.balance();
             worker.core().add_most_rolled_back_lps(result.most_rolled_back_lps);
             result.numa.memory += worker.memory_kinds();
-            if (const int cpu = rank_.seats().cpu_of(w); cpu >= 0)
-                run_.places.places[w] = {cpu, rank_.seats().node_of(w)};
+            if (const int cpu = rank_.assignments().cpu_of(w); cpu >= 0)
+                run_.places.places[w] = {cpu, rank_.assignments().node_of(w)};
         }
         tracks_.gather();
     }
@@ -228,10 +229,10 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
 }  // namespace
 
 void run_timewarp(EngineRun& run) {
-    HostSeats host(run.ranks, *run.plan.config.place, run.places, run.result.notices);
+    HostPlacement host(run.ranks, *run.plan.config.place, run.places, run.result.notices);
     run_threaded<Rank>(
         run, [&](Rank& rank) { TimeWarpRun(run, rank, host).run(); }, nodes_of(run.places),
-        host.seats());
+        host.assignments());
 }
 
 }  // namespace nw

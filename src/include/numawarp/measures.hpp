@@ -25,7 +25,7 @@ struct Measure {
     // Reads the figure of an LP at time `end`, which is the end of the run or of an interval.
     // Returns false if the LP is of a class without this figure. The function does not allocate
     // memory.
-    std::function<bool(const LogicalProcess&, VirtualTime end, detail::FigureView&)> look;
+    std::function<bool(const LogicalProcess&, VirtualTime end, detail::FigureView&)> sample;
 };
 
 namespace detail {

@@ -49,17 +49,17 @@ void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
     if (guard == nullptr || handler_call.number.load(std::memory_order_relaxed) !=
                                 probe->call_.load(std::memory_order_relaxed))
         return;
-    const ProbeWish wish = probe->wish_.load(std::memory_order_relaxed);
+    const ProbeRequest request = probe->request_.load(std::memory_order_relaxed);
     const auto& where = *static_cast<ucontext_t*>(context);
-    if (wish != ProbeWish::report) {
+    if (request != ProbeRequest::report) {
         // Functions of an LP that run outside of its heap can only be ended.
         const bool in_platform_mode = probe->is_in_platform_mode();
-        if (in_platform_mode && wish == ProbeWish::interrupt) return;
+        if (in_platform_mode && request == ProbeRequest::interrupt) return;
         if (!probe->by_force_.load(std::memory_order_relaxed) &&
             (in_platform_mode || is_in_libc(where)))
             return;
     }
-    if (!probe->answer(wish, *guard)) return;
+    if (!probe->answer(request, *guard)) return;
     guard->disarm();
     pthread_sigmask(SIG_SETMASK, &where.uc_sigmask, nullptr);
     siglongjmp(guard->env(), 1);
@@ -109,10 +109,10 @@ double HandlerProbe::cpu_seconds() noexcept {
     return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-void HandlerProbe::ask(ProbeWish wish, std::uint64_t call, bool by_force) noexcept {
+void HandlerProbe::ask(ProbeRequest request, std::uint64_t call, bool by_force) noexcept {
     const LockGuard lock(mutex_);
     if (running_ == nullptr) return;
-    wish_.store(wish, std::memory_order_relaxed);
+    request_.store(request, std::memory_order_relaxed);
     call_.store(call, std::memory_order_relaxed);
     by_force_.store(by_force, std::memory_order_relaxed);
     pthread_kill(thread_, probe_signal);

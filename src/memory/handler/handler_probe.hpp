@@ -18,7 +18,7 @@
 
 namespace nw {
 
-enum class ProbeWish : std::uint8_t {
+enum class ProbeRequest : std::uint8_t {
     report,     // report the running handler
     interrupt,  // leave the handler; it runs again later
     end,        // leave the handler; it does not run again
@@ -42,7 +42,7 @@ class HandlerProbe {
     // Sends the request. It has an effect only if the thread still runs that call when the signal
     // arrives. Without `by_force`, the thread leaves the call only if it executes neither the C
     // library nor the engine. Thread: any.
-    void ask(ProbeWish wish, std::uint64_t call, bool by_force = false) noexcept;
+    void ask(ProbeRequest request, std::uint64_t call, bool by_force = false) noexcept;
 
   protected:
     ~HandlerProbe() = default;
@@ -52,7 +52,7 @@ class HandlerProbe {
     // implementation calls guard.note_interruption() for `interrupt`, and guard.note() with the
     // reason for `end`. For `report` it stores the report and returns false.
     // Thread: the probed thread, in a signal handler that interrupts a handler; async-signal-safe.
-    virtual bool answer(ProbeWish wish, FaultGuard& guard) noexcept = 0;
+    virtual bool answer(ProbeRequest request, FaultGuard& guard) noexcept = 0;
     // True if the engine or an allocator runs on the handler's behalf, and must not be interrupted.
     // A handler runs with its LP's heap current; the engine and an allocator run with no heap
     // current.
@@ -63,7 +63,7 @@ class HandlerProbe {
     Mutex mutex_;  // held while another thread uses thread_, which cannot end then
     pthread_t thread_ NW_GUARDED_BY(mutex_){};
     const HandlerCall* running_ NW_GUARDED_BY(mutex_) = nullptr;  // of thread_; null: no thread
-    std::atomic<ProbeWish> wish_{ProbeWish::report};
+    std::atomic<ProbeRequest> request_{ProbeRequest::report};
     std::atomic<std::uint64_t> call_{0};
     std::atomic<bool> by_force_{false};
 };

@@ -15,21 +15,21 @@
 namespace nw {
 namespace {
 
-struct Initialiser {
+struct Initializer {
     void* control;
     void (*abandon)(void*);
 };
 
 // Maximum depth of nested initializers that are abandoned after a jump. Programs do not nest
 // initializers more deeply.
-constexpr std::size_t initialisers_max = 32;
+constexpr std::size_t initializers_max = 32;
 
-struct Initialisers {
+struct Initializers {
     std::size_t depth = 0;
     LpHeap* heap_outside = nullptr;  // the current heap before the outermost one
-    std::array<Initialiser, initialisers_max> open{};
+    std::array<Initializer, initializers_max> open{};
 };
-constinit thread_local Initialisers initialisers;
+constinit thread_local Initializers initializers;
 
 constinit thread_local locale_t thread_locale = nullptr;  // null: the locale of the process
 
@@ -74,24 +74,24 @@ void unlock(std::FILE* stream) noexcept {
 
 }  // namespace
 
-void enter_initialiser(void* control, void (*abandon)(void*), LpHeap* outside) noexcept {
-    if (initialisers.depth == 0) initialisers.heap_outside = outside;
-    if (initialisers.depth < initialisers_max)
-        initialisers.open[initialisers.depth] = {control, abandon};
-    ++initialisers.depth;
+void enter_initializer(void* control, void (*abandon)(void*), LpHeap* outside) noexcept {
+    if (initializers.depth == 0) initializers.heap_outside = outside;
+    if (initializers.depth < initializers_max)
+        initializers.open[initializers.depth] = {control, abandon};
+    ++initializers.depth;
 }
 
-LpHeap* leave_initialiser() noexcept {
-    if (--initialisers.depth != 0) return nullptr;
+LpHeap* leave_initializer() noexcept {
+    if (--initializers.depth != 0) return nullptr;
     // The compiler destroys the temporaries of the initializer after this call.
-    if (initialisers.heap_outside != nullptr) excuse_libc_frees();
-    return std::exchange(initialisers.heap_outside, nullptr);
+    if (initializers.heap_outside != nullptr) excuse_libc_frees();
+    return std::exchange(initializers.heap_outside, nullptr);
 }
 
-bool in_initialiser() noexcept { return initialisers.depth > 0; }
+bool in_initializer() noexcept { return initializers.depth > 0; }
 
-bool in_initialiser_of_handler() noexcept {
-    return initialisers.depth > 0 && initialisers.heap_outside != nullptr;
+bool in_initializer_of_handler() noexcept {
+    return initializers.depth > 0 && initializers.heap_outside != nullptr;
 }
 
 void note_locale_change() noexcept { note_unsettled(); }
@@ -130,9 +130,9 @@ void forget_descriptor(int descriptor) noexcept {
 void reset_runtime_state() noexcept {
     leave_heap();
     while (descriptors.count > 0) ::close(descriptors.open[--descriptors.count]);
-    while (initialisers.depth > 0) {
-        const std::size_t i = --initialisers.depth;
-        if (i < initialisers_max) initialisers.open[i].abandon(initialisers.open[i].control);
+    while (initializers.depth > 0) {
+        const std::size_t i = --initializers.depth;
+        if (i < initializers_max) initializers.open[i].abandon(initializers.open[i].control);
     }
     // The locale is also reset because of changes by libraries. For example, libstdc++ changes the
     // locale while it prints numbers.

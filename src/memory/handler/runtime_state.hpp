@@ -22,17 +22,17 @@ class LpHeap;
 
 // --- Initializers --------------------------------------------------------------------------------
 
-// Begins an initializer. Until leave_initialiser() the calling thread is in platform mode.
+// Begins an initializer. Until leave_initializer() the calling thread is in platform mode.
 // `outside` is the heap that was current before; if it is not null, the initializer runs on behalf
 // of a handler. If the initializer is left by a jump, `abandon` is called, so that another thread
 // can initialize.
 // Requires: platform mode, because a handler may be interrupted whenever its heap is current.
-void enter_initialiser(void* control, void (*abandon)(void* control), LpHeap* outside) noexcept;
+void enter_initializer(void* control, void (*abandon)(void* control), LpHeap* outside) noexcept;
 // Ends an initializer. Returns the heap that must become current: null inside another initializer.
-LpHeap* leave_initialiser() noexcept;
-bool in_initialiser() noexcept;
+LpHeap* leave_initializer() noexcept;
+bool in_initializer() noexcept;
 // True if the initializer runs on behalf of a handler.
-bool in_initialiser_of_handler() noexcept;
+bool in_initializer_of_handler() noexcept;
 
 // --- The thread's locale -------------------------------------------------------------------------
 

@@ -142,7 +142,7 @@ std::size_t HeapGuards::usable_size(const void* address) noexcept {
 
 HeapFault HeapGuards::check_all(LpHeap& heap) {
     // The damage is still found below: the guard of the chunk before a broken head has changed.
-    if (heap.has_broken_heads()) heap.mend_heads();
+    if (heap.has_broken_heads()) heap.repair_heads();
     const std::byte* lowest = nullptr;
     Found worst;
     std::size_t offset = 0;

@@ -68,11 +68,11 @@ void* LpHeap::allocate_elsewhere(std::size_t c) noexcept {
             all = &make_tables(2);
         }
         Bin& bin = bin_for(all, c);
-        if (bin.current != nullptr) mend_heads();
+        if (bin.current != nullptr) repair_heads();
         while (bin.current == nullptr) {
             if (!find_vacancy(bin) && !add_block(bin, c)) return nullptr;
             if (bin.current->owner != this) [[unlikely]]
-                mend_heads();
+                repair_heads();
         }
         return take_from(*all, bin, c);
     } catch (const std::bad_alloc&) {
@@ -194,7 +194,7 @@ bool LpHeap::has_broken_heads() const noexcept {
     return false;
 }
 
-void LpHeap::mend_heads() noexcept {
+void LpHeap::repair_heads() noexcept {
     Tables* const all = tables();
     if (all == nullptr) return;
     all->used_units = 0;

@@ -105,7 +105,7 @@ class LpHeap {
     // Writes the heads of all blocks anew. Masks of free chunks are kept, limited to chunks that
     // exist. A heap without tables is not checked, because no other block of the LP precedes its
     // only block.
-    void mend_heads() noexcept;
+    void repair_heads() noexcept;
 
     void validate() const;
 

@@ -89,7 +89,7 @@ void LpHeap::write_small(Snapshot& snapshot, std::size_t bytes, std::span<const 
 
 Snapshot* LpHeap::take(PlatformHeap& memory, Snapshot* previous, std::size_t head_bytes) {
     if (has_broken_heads()) [[unlikely]]
-        mend_heads();
+        repair_heads();
     Bin lone;
     const std::span<Bin> all = bins(lone);
     const std::uint32_t units = used_units();
@@ -135,7 +135,7 @@ void LpHeap::drop(Snapshot* snapshot, PlatformHeap& memory, std::size_t head_byt
 
 void LpHeap::restore(const Snapshot& snapshot) noexcept {
     if (has_broken_heads()) [[unlikely]]
-        mend_heads();
+        repair_heads();
     const auto* const table = reinterpret_cast<const std::uint32_t*>(&snapshot + 1);
     const auto* image =
         reinterpret_cast<const std::byte*>(table) + bin_table_bytes(snapshot.bin_count);

@@ -185,14 +185,14 @@ bool by_address(const OutsideWord& a, const OutsideWord& b) noexcept { return a.
 
 }  // namespace
 
-OutsideLook::OutsideLook(Os& os) : os_(os) {
+OutsidePointerScan::OutsidePointerScan(Os& os) : os_(os) {
     visit_words_of_modules(os, [this](const dl_phdr_info&, const std::vector<OutsideWord>& words) {
         before_.insert(before_.end(), words.begin(), words.end());
     });
     std::sort(before_.begin(), before_.end(), by_address);
 }
 
-std::vector<PointersFromOutside> OutsideLook::found() const {
+std::vector<PointersFromOutside> OutsidePointerScan::found() const {
     std::vector<PointersFromOutside> result;
     visit_words_of_modules(os_, [&](const dl_phdr_info& module,
                                     const std::vector<OutsideWord>& words) {

@@ -79,9 +79,9 @@ struct PointersFromOutside {
 // variables of other threads, and libc's heap. Without /proc nothing is searched.
 // Thread: one. The object is made when there is a region and no LP yet; found() is called when no
 // LP is left. Cost: reads all of these variables twice, some milliseconds.
-class OutsideLook {
+class OutsidePointerScan {
   public:
-    explicit OutsideLook(Os& os);
+    explicit OutsidePointerScan(Os& os);
     std::vector<PointersFromOutside> found() const;
 
   private:

@@ -184,7 +184,7 @@ void ProgramVariables::remember() {
 
 std::vector<ChangedVariable> ProgramVariables::take_changed() {
     std::vector<ChangedVariable> changed;
-    std::set<std::string_view> initialised;
+    std::set<std::string_view> initialized;
     const std::byte* was = before_.data();
     std::vector<bool> is_done(variables_.size());
     for (std::size_t i = 0; i < variables_.size(); ++i) {
@@ -192,10 +192,10 @@ std::vector<ChangedVariable> ProgramVariables::take_changed() {
         const std::byte* const old = std::exchange(was, was + variable.bytes);
         if (std::memcmp(old, variable.address, variable.bytes) == 0) continue;
         if (variable.name.starts_with(guard_words)) {
-            initialised.insert(std::string_view(variable.name).substr(guard_words.size()));
+            initialized.insert(std::string_view(variable.name).substr(guard_words.size()));
             continue;
         }
-        if (initialised.contains(variable.name)) continue;
+        if (initialized.contains(variable.name)) continue;
         const std::byte* const end = old + variable.bytes;
         changed.push_back(
             {variable.name, variable.bytes,

@@ -12,7 +12,7 @@ void* reallocate_group_memory(void* address, std::size_t bytes) noexcept;
 std::size_t usable_size_of_group_memory(const void* address) noexcept;
 
 // True if this thread initializes a function-local static, or runs a function of pthread_once.
-bool initialises_static() noexcept;
+bool initializes_static() noexcept;
 
 // True if a handler may free memory of libc. There are two cases. libc itself calls `function`,
 // which is free() or realloc(), for its own memory (buffers of streams). Or the temporaries of a

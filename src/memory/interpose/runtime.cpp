@@ -70,13 +70,13 @@ void* in_lp_or_not_at_all(void* exception, Original<void, void*>& give_back) noe
 
 // The last exception that was thrown in an initializer on behalf of a handler and is not yet freed.
 // It is in libc's memory.
-constinit thread_local void* of_initialiser = nullptr;
+constinit thread_local void* of_initializer = nullptr;
 
 // The exception leaves the initializer, and a handler may keep it in its state. The exception's
 // reference count is outside of the LP and is not rolled back, so it must never come near zero.
 // Therefore such an exception is never freed. Initializers that throw are rare.
 void keep_for_good() noexcept {
-    if (of_initialiser == nullptr || !nw::in_initialiser_of_handler()) return;
+    if (of_initializer == nullptr || !nw::in_initializer_of_handler()) return;
     struct Header {  // libstdc++'s __cxa_refcounted_exception, before the object
         int references;
         struct alignas(16) {
@@ -87,9 +87,9 @@ void keep_for_good() noexcept {
         } exception;
     };
     static_assert(sizeof(Header) == 128);
-    auto* const header = static_cast<Header*>(of_initialiser) - 1;
+    auto* const header = static_cast<Header*>(of_initializer) - 1;
     __atomic_fetch_add(&header->references, INT_MAX / 2, __ATOMIC_RELAXED);
-    of_initialiser = nullptr;
+    of_initializer = nullptr;
 }
 
 // --- Initializers --------------------------------------------------------------------------------
@@ -111,26 +111,26 @@ constinit thread_local OnceCall once_call{};
 
 void run_once() {
     const OnceCall call = std::exchange(once_call, {});
-    nw::enter_initialiser(call.control, abandon_once, call.outside);
+    nw::enter_initializer(call.control, abandon_once, call.outside);
     try {
         call.routine();
     } catch (...) {
         keep_for_good();
-        nw::leave_initialiser();
+        nw::leave_initializer();
         throw;
     }
-    nw::leave_initialiser();
+    nw::leave_initializer();
 }
 
 }  // namespace
 
-bool nw::interpose::initialises_static() noexcept { return nw::in_initialiser(); }
+bool nw::interpose::initializes_static() noexcept { return nw::in_initializer(); }
 
 extern "C" {
 
 void* abi::__cxa_allocate_exception(std::size_t bytes) noexcept {
     void* const exception = allocate_exception(bytes);
-    if (nw::in_initialiser_of_handler()) of_initialiser = exception;
+    if (nw::in_initializer_of_handler()) of_initializer = exception;
     return in_lp_or_not_at_all(exception, free_exception);
 }
 
@@ -147,7 +147,7 @@ void abi::__cxa_free_exception(void* exception) noexcept {
         free_exception(exception);
         return;
     }
-    if (of_initialiser == exception) of_initialiser = nullptr;
+    if (of_initializer == exception) of_initializer = nullptr;
     const nw::PlatformScope platform;
     free_exception(exception);
 }
@@ -157,7 +157,7 @@ int abi::__cxa_guard_acquire(__guard* guard) {
     nw::set_current_heap(nullptr);
     const int mine = guard_acquire(guard);
     if (mine != 0)
-        nw::enter_initialiser(guard, abandon_guard, outside);
+        nw::enter_initializer(guard, abandon_guard, outside);
     else
         nw::set_current_heap(outside);
     return mine;
@@ -165,13 +165,13 @@ int abi::__cxa_guard_acquire(__guard* guard) {
 
 void abi::__cxa_guard_release(__guard* guard) noexcept {
     guard_release(guard);
-    nw::set_current_heap(nw::leave_initialiser());
+    nw::set_current_heap(nw::leave_initializer());
 }
 
 void abi::__cxa_guard_abort(__guard* guard) noexcept {
     keep_for_good();
     guard_abort(guard);
-    nw::set_current_heap(nw::leave_initialiser());
+    nw::set_current_heap(nw::leave_initializer());
 }
 
 int abi::__cxa_thread_atexit(void (*destructor)(void*), void* object, void* library) noexcept {
@@ -189,7 +189,7 @@ int abi::__cxa_atexit(void (*function)(void*), void* object, void* library) noex
 // If the control is in the LP's memory, as in a std::promise, it is part of the LP's state, and so
 // are the data that it guards.
 int pthread_once(pthread_once_t* control, void (*routine)()) {
-    const bool on_behalf = nw::current_heap != nullptr || nw::in_initialiser_of_handler();
+    const bool on_behalf = nw::current_heap != nullptr || nw::in_initializer_of_handler();
     if (!on_behalf || nw::is_group_memory(control)) return once.function()(control, routine);
     once_call = {control, routine, nw::current_heap};
     const nw::PlatformScope platform;

@@ -8,7 +8,7 @@ namespace nw::interpose {
 
 // libc and the loader write later to memory that they allocate for themselves, so it is not shared.
 bool is_for_setup(const void* caller) noexcept {
-    return SharedArena::fills() && !initialises_static() && !is_libc_code(caller);
+    return SharedArena::fills() && !initializes_static() && !is_libc_code(caller);
 }
 
 }  // namespace nw::interpose

@@ -254,9 +254,9 @@ void SegmentTable::give_range(Range range) noexcept {
         std::lower_bound(free_ranges_.begin(), free_ranges_.end(), range.base,
                          [](const Range& r, std::byte* b) { return r.base < b; }) -
         free_ranges_.begin());
-    const auto absorb = [&](std::size_t neighbour) {
-        const Range other = free_ranges_[neighbour];
-        forget_range(neighbour);
+    const auto absorb = [&](std::size_t neighbor) {
+        const Range other = free_ranges_[neighbor];
+        forget_range(neighbor);
         range.base = std::min(range.base, other.base);
         range.bytes += other.bytes;
         mixed |= range.closed != other.closed;

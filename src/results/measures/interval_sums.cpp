@@ -11,7 +11,7 @@ using detail::FigureView;
 using detail::Moments;
 
 // The header of a reading (interval_sums.hpp). The sizes of all parts are multiples of eight bytes.
-struct LookHeader {
+struct SampleHeader {
     std::uint32_t first, end;  // intervals
 };
 
@@ -51,7 +51,7 @@ class Reader {
 
 template <class T>
 void IntervalSums::put(std::span<const T> values) {
-    look_.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    sample_.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
 }
 
 void IntervalSums::put_view(const FigureView& view) {
@@ -70,16 +70,16 @@ void IntervalSums::put_view(const FigureView& view) {
     put(std::span<const Moments>(&view.moments, 1));
 }
 
-void IntervalSums::look(const LogicalProcess& lp, std::uint32_t first, std::uint32_t end) {
-    const LookHeader intervals{first, end};
+void IntervalSums::sample(const LogicalProcess& lp, std::uint32_t first, std::uint32_t end) {
+    const SampleHeader intervals{first, end};
     {
         const PlatformScope platform;
-        look_.clear();
+        sample_.clear();
         put(std::span(&intervals, 1));
     }
     for (const Measure& measure : *measures_) {
         FigureView view;
-        const bool is_there = measure.look(lp, times_.end_of(first), view);
+        const bool is_there = measure.sample(lp, times_.end_of(first), view);
         {
             const PlatformScope platform;
             if (is_there) {
@@ -91,20 +91,20 @@ void IntervalSums::look(const LogicalProcess& lp, std::uint32_t first, std::uint
         }
         if (!is_there || !depends_on_time(view.kind)) continue;
         for (std::uint32_t i = first + 1; i < end; ++i) {
-            measure.look(lp, times_.end_of(i), view);
+            measure.sample(lp, times_.end_of(i), view);
             const PlatformScope platform;
             put(std::span<const Moments>(&view.moments, 1));
         }
     }
 }
 
-std::uint32_t IntervalSums::first_of(std::span<const std::byte> look) noexcept {
-    return Reader(look).next<LookHeader>(1).front().first;
+std::uint32_t IntervalSums::first_of(std::span<const std::byte> sample) noexcept {
+    return Reader(sample).next<SampleHeader>(1).front().first;
 }
 
-void IntervalSums::add(std::span<const std::byte> look) {
-    Reader reader(look);
-    const LookHeader intervals = reader.next<LookHeader>(1).front();
+void IntervalSums::add(std::span<const std::byte> sample) {
+    Reader reader(sample);
+    const SampleHeader intervals = reader.next<SampleHeader>(1).front();
     if (ends_.size() < intervals.end)
         ends_.resize(intervals.end, std::vector<MeasureSum>(measures_->size()));
     for (std::size_t m = 0; m < measures_->size(); ++m) {

@@ -40,15 +40,15 @@ class IntervalSums {
 
     // Reads the LP's figures for the intervals from `first` to `end` - 1. Calls code of the model
     // in the LP's heap.
-    void look(const LogicalProcess& lp, std::uint32_t first, std::uint32_t end);
+    void sample(const LogicalProcess& lp, std::uint32_t first, std::uint32_t end);
     // The bytes of the last call of look(). They contain no pointers.
-    std::span<const std::byte> last_look() const noexcept {
-        return std::as_bytes(std::span(look_));
+    std::span<const std::byte> last_sample() const noexcept {
+        return std::as_bytes(std::span(sample_));
     }
     // The number `first` with which look() was called for this reading.
-    static std::uint32_t first_of(std::span<const std::byte> look) noexcept;
+    static std::uint32_t first_of(std::span<const std::byte> sample) noexcept;
     // Adds a reading to the sums. Throws ModelError if the LPs' figures cannot be combined.
-    void add(std::span<const std::byte> look);
+    void add(std::span<const std::byte> sample);
     IntervalSums& operator+=(const IntervalSums& other);
 
     // The number of intervals that have sums.
@@ -74,7 +74,7 @@ class IntervalSums {
     const std::vector<Measure>* measures_ = nullptr;
     MeasureTimes times_;
     std::vector<std::vector<MeasureSum>> ends_;  // by interval and measure
-    std::string look_;
+    std::string sample_;
 };
 
 }  // namespace nw

@@ -9,22 +9,22 @@
 
 namespace nw {
 
-void MeasureSums::look_before_end(const LogicalProcess& lp, std::uint32_t seen, VirtualTime end) {
-    has_looked_before_end_ = false;
+void MeasureSums::sample_before_end(const LogicalProcess& lp, std::uint32_t seen, VirtualTime end) {
+    has_sampled_before_end_ = false;
     if (!has_intervals()) return;
     const std::uint32_t ended = intervals_.times().ended_before(end);
     if (seen >= ended) return;
-    intervals_.look(lp, seen, ended);
-    has_looked_before_end_ = true;
+    intervals_.sample(lp, seen, ended);
+    has_sampled_before_end_ = true;
 }
 
-void MeasureSums::look(const LogicalProcess& lp, VirtualTime end) {
+void MeasureSums::sample(const LogicalProcess& lp, VirtualTime end) {
     for (std::size_t i = 0; i < views_.size(); ++i)
-        views_[i].first = (*measures_)[i].look(lp, end, views_[i].second);
+        views_[i].first = (*measures_)[i].sample(lp, end, views_[i].second);
 }
 
-void MeasureSums::add_looked() {
-    if (has_looked_before_end_) intervals_.add(intervals_.last_look());
+void MeasureSums::add_sampled() {
+    if (has_sampled_before_end_) intervals_.add(intervals_.last_sample());
     for (std::size_t i = 0; i < views_.size(); ++i)
         if (views_[i].first) sums_[i].add(name(i), views_[i].second);
 }

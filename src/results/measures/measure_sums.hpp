@@ -37,13 +37,13 @@ class MeasureSums {
     IntervalSums& intervals() noexcept { return intervals_; }
 
     // Both functions read the figures of an LP; they call code of the model in the LP's heap.
-    // look_before_end() is called before on_end(), with the number `seen` of intervals for which
+    // sample_before_end() is called before on_end(), with the number `seen` of intervals for which
     // the LP's figures have been read; it reads the figures for the other intervals that have
     // ended. look() is called after on_end(). Neither adds the figures to the sums.
-    void look_before_end(const LogicalProcess& lp, std::uint32_t seen, VirtualTime end);
-    void look(const LogicalProcess& lp, VirtualTime end);
+    void sample_before_end(const LogicalProcess& lp, std::uint32_t seen, VirtualTime end);
+    void sample(const LogicalProcess& lp, VirtualTime end);
     // Adds the figures that were read last to the sums. Throws ModelError.
-    void add_looked();
+    void add_sampled();
 
     // Collective, when the run has ended at `end`. Afterwards, the first rank has the sums over all
     // ranks.
@@ -62,7 +62,7 @@ class MeasureSums {
     const std::vector<Measure>* measures_ = nullptr;
     std::vector<MeasureSum> sums_;
     std::vector<std::pair<bool, detail::FigureView>> views_;  // of the LP that was read last
-    bool has_looked_before_end_ = false;                      // for that LP
+    bool has_sampled_before_end_ = false;                     // for that LP
     IntervalSums intervals_;
     VirtualTime end_ = 0;
 };

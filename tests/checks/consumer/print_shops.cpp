@@ -40,8 +40,10 @@ struct Customer final : nw::Handles<Customer, Wish, Delivery> {
     nw::Tally wait;
 
     Customer(nw::LpId, const Parameters* parameters) : p(parameters) {}
-    void on_start(nw::Context& c) override { wish(c); }
-    void wish(nw::Context& c) { send(c, c.self(), c.random().exponential(p->order_mean), Wish{}); }
+    void on_start(nw::Context& c) override { request(c); }
+    void request(nw::Context& c) {
+        send(c, c.self(), c.random().exponential(p->order_mean), Wish{});
+    }
     void on(nw::Context& c, const Wish&) {
         const nw::LpRange dispatchers = c.kinds().range("dispatcher");
         const auto any = static_cast<std::uint32_t>(c.random().below(dispatchers.size()));
@@ -55,7 +57,7 @@ struct Customer final : nw::Handles<Customer, Wish, Delivery> {
     void on(nw::Context& c, const Delivery& delivery) {
         got.push_back(delivery.pages);
         wait.record(c.now(), c.now() - delivery.ordered);
-        wish(c);
+        request(c);
     }
     void on_end(nw::Context& c) override {
         c.output(0, c.kinds().name(c.self()), got.size(), wait.mean());

@@ -26,10 +26,10 @@ struct WatchedMachine {
     Topology topology{os};
     Config config;
     LiveProgress progress;
-    WorkerSeats seats{{n0, n1}};
+    CpuAssignments assignments{{n0, n1}};
     std::vector<std::string> notices;
     NumaReport report;
-    HostSeats unshared;
+    HostPlacement unshared;
 
     WatchedMachine() {
         groups[0].set_home(n0);
@@ -38,7 +38,7 @@ struct WatchedMachine {
         groups.add_segment(1, 10, n0, 10);
     }
 
-    // Calls `during` between begin() and last_look().
+    // Calls `during` between begin() and last_sample().
     template <class During>
     void watch(std::size_t workers, During during) {
         watch_workers({topology.place_workers(workers), true, true}, during);
@@ -47,9 +47,9 @@ struct WatchedMachine {
     void watch_workers(const WorkerPlaces& where, During during) {
         PlacementWatch watch(groups.source(), config, where, unshared, progress, topology.nodes(),
                              notices);
-        watch.begin(groups.all(), seats);
+        watch.begin(groups.all(), assignments);
         during();
-        watch.last_look();
+        watch.last_sample();
         watch.finish(report, notices);
     }
     void watch(std::size_t workers) {
@@ -57,11 +57,11 @@ struct WatchedMachine {
     }
     // Sets the CPUs that the process may use. Returns when the workers have got new orders.
     void change_cpus(std::vector<int> cpus) {
-        const std::uint32_t before = seats.orders();
+        const std::uint32_t before = assignments.orders();
         os.set_allowed_cpus(std::move(cpus));
-        for (int i = 0; i < 3000 && seats.orders() == before; ++i)
+        for (int i = 0; i < 3000 && assignments.orders() == before; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        CHECK(seats.orders() == before + 1);
+        CHECK(assignments.orders() == before + 1);
     }
 };
 
@@ -94,12 +94,12 @@ TEST_CASE("PlacementWatch: a machine with one node is not watched") {
     NumaReport report;
     const WorkerPlaces where{topology.place_workers(2), true, true};
     MemorySource memory(os, MemoryMode::numa, 1);
-    WorkerSeats seats({n0, n0});
-    HostSeats unshared;
+    CpuAssignments assignments({n0, n0});
+    HostPlacement unshared;
     PlacementWatch watch(memory, Config{}, where, unshared, progress, topology.nodes(), notices);
-    watch.begin({}, seats);
+    watch.begin({}, assignments);
     CHECK_FALSE(progress.placement_watched);
-    watch.last_look();
+    watch.last_sample();
     watch.finish(report, notices);
     CHECK_FALSE(report.placement.has_value());
     CHECK_FALSE(report.pages_shared.has_value());
@@ -166,7 +166,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("PlacementWatch: orders of the policy reach the seats and a refusal reaches the user") {
+TEST_CASE(
+    "PlacementWatch: orders of the policy reach the assignments and a refusal reaches the user") {
     const test::TemporaryFolder folder;
     std::ofstream(folder.path() + "/machine.json")
         << R"({"bw": [[0, 1, 9, 1], [1, 0, 1, 8], [9, 1, 0, 1], [1, 8, 1, 0]]})";
@@ -184,29 +185,29 @@ TEST_CASE("PlacementWatch: orders of the policy reach the seats and a refusal re
     LiveProgress progress;
     std::promise<std::string> said;
     progress.warn = [&](const std::string& line) { said.set_value(line); };
-    WorkerSeats seats({n0, n1});
+    CpuAssignments assignments({n0, n1});
     std::vector<std::string> notices;
-    HostSeats unshared;
+    HostPlacement unshared;
     PlacementWatch watch(groups.source(), config, where, unshared, progress, topology.nodes(),
                          notices);
-    watch.begin(groups.all(), seats);
-    for (int i = 0; i < 3000 && seats.orders() == 0; ++i) {
-        seats.count_mail(0, {0, 1}, 6400);
+    watch.begin(groups.all(), assignments);
+    for (int i = 0; i < 3000 && assignments.orders() == 0; ++i) {
+        assignments.count_mail(0, {0, 1}, 6400);
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    REQUIRE(seats.orders() == 1);
-    CHECK(seats.ordered(0).cpu == 0);
-    CHECK(seats.ordered(1).cpu == 2);
-    CHECK(seats.node_of(1) == n1);  // until the worker has moved
-    seats.note_binding(0, EPERM);   // canceled by the success that follows
-    seats.note_binding(0, 0);
-    CHECK(seats.refusal() == 0);
-    seats.note_binding(1, EPERM);
+    REQUIRE(assignments.orders() == 1);
+    CHECK(assignments.ordered(0).cpu == 0);
+    CHECK(assignments.ordered(1).cpu == 2);
+    CHECK(assignments.node_of(1) == n1);  // until the worker has moved
+    assignments.note_binding(0, EPERM);   // canceled by the success that follows
+    assignments.note_binding(0, 0);
+    CHECK(assignments.refusal() == 0);
+    assignments.note_binding(1, EPERM);
     progress.placement_requests += 1;
     std::future<std::string> line = said.get_future();
     REQUIRE(line.wait_for(std::chrono::seconds(30)) == std::future_status::ready);
     CHECK(line.get().find(", from nodes 0 1 to 0 2") != std::string::npos);
-    watch.last_look();
+    watch.last_sample();
     NumaReport report;
     watch.finish(report, notices);
     CHECK(report.placed.find("from nodes 0 1 to 0 2") != std::string::npos);
@@ -219,17 +220,17 @@ TEST_CASE(
     WatchedMachine machine;
     machine.watch(2, [&machine] {
         machine.change_cpus({0, 1});
-        CHECK(machine.seats.ordered(0).cpu == 0);
-        CHECK(machine.seats.ordered(1).cpu == 1);
-        CHECK_FALSE(machine.seats.crowded());
+        CHECK(machine.assignments.ordered(0).cpu == 0);
+        CHECK(machine.assignments.ordered(1).cpu == 1);
+        CHECK_FALSE(machine.assignments.crowded());
         machine.change_cpus({3});
-        CHECK(machine.seats.ordered(0).cpu == 3);
-        CHECK(machine.seats.ordered(1).cpu == 3);
-        CHECK(machine.seats.crowded());
+        CHECK(machine.assignments.ordered(0).cpu == 3);
+        CHECK(machine.assignments.ordered(1).cpu == 3);
+        CHECK(machine.assignments.crowded());
         machine.change_cpus({0, 1, 2, 3});
-        CHECK(machine.seats.ordered(0).cpu == 0);
-        CHECK(machine.seats.ordered(1).cpu == 2);
-        CHECK_FALSE(machine.seats.crowded());
+        CHECK(machine.assignments.ordered(0).cpu == 0);
+        CHECK(machine.assignments.ordered(1).cpu == 2);
+        CHECK_FALSE(machine.assignments.crowded());
     });
 }
 
@@ -243,16 +244,16 @@ TEST_CASE("PlacementWatch: ranks that share changed CPUs choose different CPUs")
         machine.watch_workers(where, [&machine, rank] {
             INFO("rank " << rank);
             machine.change_cpus({0, 2, 3});
-            CHECK(machine.seats.ordered(0).cpu == (rank == 0 ? 0 : 2));
-            CHECK(machine.seats.ordered(1).cpu == (rank == 0 ? 0 : 3));
-            CHECK(machine.seats.crowded());
+            CHECK(machine.assignments.ordered(0).cpu == (rank == 0 ? 0 : 2));
+            CHECK(machine.assignments.ordered(1).cpu == (rank == 0 ? 0 : 3));
+            CHECK(machine.assignments.crowded());
             machine.change_cpus({0, 3});
-            CHECK(machine.seats.ordered(0).cpu == (rank == 0 ? 0 : 3));
-            CHECK(machine.seats.ordered(1).cpu == (rank == 0 ? 0 : 3));
+            CHECK(machine.assignments.ordered(0).cpu == (rank == 0 ? 0 : 3));
+            CHECK(machine.assignments.ordered(1).cpu == (rank == 0 ? 0 : 3));
             machine.change_cpus({0, 1, 2, 3});
-            CHECK(machine.seats.ordered(0).cpu == (rank == 0 ? 0 : 2));
-            CHECK(machine.seats.ordered(1).cpu == (rank == 0 ? 1 : 3));
-            CHECK_FALSE(machine.seats.crowded());
+            CHECK(machine.assignments.ordered(0).cpu == (rank == 0 ? 0 : 2));
+            CHECK(machine.assignments.ordered(1).cpu == (rank == 0 ? 1 : 3));
+            CHECK_FALSE(machine.assignments.crowded());
         });
     }
 }
@@ -279,8 +280,8 @@ TEST_CASE("PlacementWatch: --place auto uses the cache misses that the workers' 
     std::ofstream(machine.config.machine_file) << R"({"bw": [[6000, 1000], [1000, 6000]]})";
     constexpr HardwareCounter misses = HardwareCounter::last_level_misses;
     machine.os.set_reading(misses, {0, 1000, 500});  // the counter ran for half of the time
-    machine.seats.set_miss_counter(0, static_cast<int>(misses));
-    machine.seats.set_miss_counter(1, static_cast<int>(misses));
+    machine.assignments.set_miss_counter(0, static_cast<int>(misses));
+    machine.assignments.set_miss_counter(1, static_cast<int>(misses));
     machine.watch(1, [&machine] {
         // Two readings per period. The first period has no earlier reading, and the next one is the
         // warm-up.

@@ -296,13 +296,13 @@ TEST_CASE("StateKeeper: a new owner keeps the interval of an LP if its rules use
     const auto keeper_with = [](Rollback method, std::uint32_t interval) {
         return StateKeeper({method_of(method).rules(process<Plain<SmallState>>(), interval)});
     };
-    keeper_with(Rollback::snapshot, 0).go_on(kept.lp, kept.heap());
+    keeper_with(Rollback::snapshot, 0).resume(kept.lp, kept.heap());
     REQUIRE(kept.lp.saved_states != nullptr);
     CHECK(kept.lp.saved_states->interval == 13);
     CHECK(kept.keeper.is_at_start(kept.lp));
-    keeper_with(Rollback::snapshot, 4).go_on(kept.lp, kept.heap());
+    keeper_with(Rollback::snapshot, 4).resume(kept.lp, kept.heap());
     CHECK(kept.lp.saved_states->interval == 4);
-    keeper_with(Rollback::copy, 0).go_on(kept.lp, kept.heap());
+    keeper_with(Rollback::copy, 0).resume(kept.lp, kept.heap());
     CHECK(kept.lp.saved_states == nullptr);
 }
 

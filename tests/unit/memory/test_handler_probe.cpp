@@ -22,7 +22,7 @@ class WillingProbe : public HandlerProbe {
     ~WillingProbe() = default;
 
   private:
-    bool answer(ProbeWish, FaultGuard& guard) noexcept override {
+    bool answer(ProbeRequest, FaultGuard& guard) noexcept override {
         guard.note_interruption();
         return true;
     }
@@ -69,7 +69,7 @@ TEST_CASE("HandlerProbe: a handler with a fault and an interruption ends by exac
     });
     while (!adopted) std::this_thread::yield();
     while (!ended) {
-        probe.ask(ProbeWish::interrupt, probe.running_call());
+        probe.ask(ProbeRequest::interrupt, probe.running_call());
         std::this_thread::sleep_for(std::chrono::microseconds{1});
     }
     probed.join();

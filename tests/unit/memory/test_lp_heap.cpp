@@ -40,9 +40,9 @@ TEST_CASE(
         MemorySource source(linux_os(), mode, 4);
         GroupMemory group(source, GroupId{2});
         LpHeap& heap = test::new_lp_heap(group);
-        LpHeap& neighbour = test::new_lp_heap(group);
+        LpHeap& neighbor = test::new_lp_heap(group);
         test::HeapDriver driver(heap, seed + 1);
-        test::HeapDriver other(neighbour, seed + 2);
+        test::HeapDriver other(neighbor, seed + 2);
         struct Saved {
             Snapshot* snapshot;
             test::Chunks chunks;
@@ -104,8 +104,8 @@ TEST_CASE(
             REQUIRE(holds(heap, driver.chunks));
         }
         for (const Saved& s : saved) LpHeap::drop(s.snapshot, group.platform(), head_bytes);
-        neighbour.validate();
-        REQUIRE(holds(neighbour, other.chunks));
+        neighbor.validate();
+        REQUIRE(holds(neighbor, other.chunks));
         group.validate();
     }
     if (!test::seed_to_replay()) REQUIRE(restores > 50);
@@ -239,15 +239,15 @@ TEST_CASE("LpHeap: each of 65536 LPs with one object of 48 bytes needs less than
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});
     std::byte* before = nullptr;
-    std::size_t neighbours = 0;
+    std::size_t neighbors = 0;
     for (int i = 0; i < 65'536; ++i) {
         auto* object = static_cast<std::byte*>(test::new_lp_heap(group).allocate(48));
         REQUIRE(object != nullptr);
-        if (before != nullptr && object - before == 128) ++neighbours;
+        if (before != nullptr && object - before == 128) ++neighbors;
         before = object;
     }
     CHECK(group.segments().active_bytes() < std::size_t{65'536} * 300);
-    CHECK(neighbours > 65'000);
+    CHECK(neighbors > 65'000);
 }
 
 TEST_CASE("LpHeap: invalid pointers are distinguished and change nothing") {

@@ -190,7 +190,7 @@ TEST_CASE(
     std::string* text = nullptr;
     {
         MemorySource source(linux_os(), MemoryMode::numa, 4);
-        const OutsideLook look(linux_os());
+        const OutsidePointerScan look(linux_os());
         {
             GroupMemory group(source, GroupId{1});
             LpHeap& heap = test::new_lp_heap(group);
@@ -203,7 +203,7 @@ TEST_CASE(
             const std::vector<PointersFromOutside> found = look.found();
             FakeOs os(1, 1);
             os.hide_memory();
-            CHECK(OutsideLook(os).found().empty());
+            CHECK(OutsidePointerScan(os).found().empty());
             REQUIRE(::mprotect(&closed_page, sizeof closed_page, PROT_READ | PROT_WRITE) == 0);
             REQUIRE(found.size() == 1);
             CHECK(found.front().holder == "the program");

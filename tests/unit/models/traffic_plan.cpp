@@ -70,14 +70,13 @@ TEST_CASE("RoadPlan: links are symmetric and segments have two ends and form cha
         for (std::uint32_t i = 0; i < plan.size(); ++i) {
             INFO(plan[i].name);
             if (!plan[i].is_junction) {
-                REQUIRE(plan[i].neighbours.size() == 2);
-                CHECK(plan[i].neighbours[0] != plan[i].neighbours[1]);
+                REQUIRE(plan[i].neighbors.size() == 2);
+                CHECK(plan[i].neighbors[0] != plan[i].neighbors[1]);
             }
-            for (const nw::LpId neighbour : plan[i].neighbours) {
-                REQUIRE(nw::index(neighbour) < plan.size());
-                const RoadObject& other = plan[nw::index(neighbour)];
-                CHECK(std::count(other.neighbours.begin(), other.neighbours.end(), nw::LpId{i}) ==
-                      1);
+            for (const nw::LpId neighbor : plan[i].neighbors) {
+                REQUIRE(nw::index(neighbor) < plan.size());
+                const RoadObject& other = plan[nw::index(neighbor)];
+                CHECK(std::count(other.neighbors.begin(), other.neighbors.end(), nw::LpId{i}) == 1);
                 // A junction is linked only to roads. Two linked pieces are adjacent pieces of one
                 // route.
                 CHECK_FALSE((plan[i].is_junction && other.is_junction));
@@ -96,9 +95,9 @@ TEST_CASE("RoadPlan: neighbors have near numbers so that blocks of numbers are r
     const RoadPlan plan = traffic::cut(traffic::italian_network(), 1024);
     std::size_t links = 0, cut_links = 0;
     for (std::uint32_t i = 0; i < plan.size(); ++i) {
-        for (const nw::LpId neighbour : plan[i].neighbours) {
+        for (const nw::LpId neighbor : plan[i].neighbors) {
             ++links;
-            if (i / 128 != nw::index(neighbour) / 128) ++cut_links;
+            if (i / 128 != nw::index(neighbor) / 128) ++cut_links;
         }
     }
     INFO(cut_links << " of " << links);

@@ -143,9 +143,9 @@ std::vector<Cluster> random_clusters(Dice& dice, std::size_t nodes, std::size_t 
 }
 
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-constexpr bool is_optimised = true;
+constexpr bool is_optimized = true;
 #else
-constexpr bool is_optimised = false;
+constexpr bool is_optimized = false;
 #endif
 
 // The CPU time of `work`. Tries up to three times until the time is at most `allowed`.
@@ -207,7 +207,7 @@ TEST_CASE("AsymSched: a decision takes at most 10 ms on 8 nodes and 100 ms on 16
                 [&] { is_proved = choose_placement(machine, clusters).is_proved; }, allowed_ms);
             INFO(nodes << " nodes, case " << i << ", " << clusters.size() << " clusters");
             cut_short += is_proved ? 0 : 1;
-            if (is_optimised) CHECK(ms <= allowed_ms);
+            if (is_optimized) CHECK(ms <= allowed_ms);
         }
         CHECK(cut_short <= (nodes == 16 ? 1 : 0));
     }

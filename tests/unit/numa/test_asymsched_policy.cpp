@@ -50,7 +50,7 @@ struct Run {
 
 TEST_CASE("asymsched: workers of one badly connected node move to free CPUs of another node") {
     Run run({n0, n1});
-    REQUIRE(run.next(1).seats);
+    REQUIRE(run.next(1).move_workers);
     const std::vector<Place> places = run.policy->worker_places();
     CHECK(places == std::vector<Place>{{0, n0}, {1, n0}, {4, n2}, {5, n2}});
     CHECK(run.policy->report() ==
@@ -65,20 +65,20 @@ TEST_CASE("asymsched: workers of one badly connected node move to free CPUs of a
 
 TEST_CASE("asymsched: workers stay if their placement is within 0.9 of the best") {
     Run best({n0, n2});
-    CHECK_FALSE(best.next(1).seats);
+    CHECK_FALSE(best.next(1).move_workers);
     Run without_traffic({n0, n1});
     for (auto& row : without_traffic.period.traffic) row.assign(row.size(), 0);
-    CHECK_FALSE(without_traffic.next(1).seats);
+    CHECK_FALSE(without_traffic.next(1).move_workers);
 }
 
 TEST_CASE("asymsched: workers stay and report this while the budget is too small and move later") {
     Run run({n0, n1});
     run.period.seconds = 0;
-    CHECK_FALSE(run.next(5.9).seats);
+    CHECK_FALSE(run.next(5.9).move_workers);
     CHECK(
         run.policy->report().starts_with("P 120 of 120; workers stay: 1.00 GB would take 0.30 s; "
                                          "the limit is 5 % of 5.9 s, of which 0.00 s are used"));
-    CHECK(run.next(0.2).seats);
+    CHECK(run.next(0.2).move_workers);
     CHECK(run.policy->report().find("P 120 of 120, postponed by 0.2 s because of the cost") !=
           std::string::npos);
 }
@@ -88,36 +88,36 @@ TEST_CASE("asymsched: the time of a move counts against the next move and predic
     for (auto& row : run.period.traffic) row.assign(row.size(), 0);
     run.period.migration_seconds = 90;  // of pagemigd, for other reasons
     run.period.traffic[0][2] = 64'000;  // from a worker of node 0 to one of node 1
-    REQUIRE(run.next(1).seats);
+    REQUIRE(run.next(1).move_workers);
     // Now another pair of nodes has the heaviest traffic, so parts should move again. But the move
     // of a gigabyte has taken 4 s.
     run.period.traffic[0][2] = 0;
     run.period.traffic[0][4] = 64'000;
     run.period.migration_seconds += 4;
     run.period.migrated_bytes += 1'000'000'000;
-    CHECK_FALSE(run.next(1).seats);
+    CHECK_FALSE(run.next(1).move_workers);
     CHECK(run.policy->report().find("of which 4.00 s are used") != std::string::npos);
-    CHECK(run.next(1000).seats);
+    CHECK(run.next(1000).move_workers);
 }
 
 TEST_CASE("asymsched: pages that do not follow are fetched once after two seconds") {
     Run run({n0, n1});
-    REQUIRE(run.next(1).seats);
+    REQUIRE(run.next(1).move_workers);
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
     CHECK_FALSE(run.next(1).fetch);
     const PlacementOrders orders = run.next(1.1);
     CHECK(orders.fetch);
-    CHECK_FALSE(orders.seats);
+    CHECK_FALSE(orders.move_workers);
     CHECK_FALSE(run.next(1).fetch);
     CHECK(run.policy->report().find("pages fetched at a pause") != std::string::npos);
 }
 
 TEST_CASE("asymsched: the time of a fetch counts even if workers complete it late") {
     Run run({n0, n1});
-    REQUIRE(run.next(1).seats);
+    REQUIRE(run.next(1).move_workers);
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
     REQUIRE(run.next(2).fetch);
-    CHECK_FALSE(run.next(1).seats);
+    CHECK_FALSE(run.next(1).move_workers);
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0}}};
     run.period.migration_seconds += 8;
     run.period.migrated_bytes += 1'000'000'000;
@@ -126,20 +126,20 @@ TEST_CASE("asymsched: the time of a fetch counts even if workers complete it lat
     // expensive.
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n1, {1'000'000'000, 0}}};
-    CHECK_FALSE(run.next(1).seats);
+    CHECK_FALSE(run.next(1).move_workers);
     CHECK(run.policy->report().find("1.00 GB would take 8.00 s") != std::string::npos);
     CHECK(run.policy->report().find("of which 8.00 s are used") != std::string::npos);
 }
 
 TEST_CASE("asymsched: if the CPUs change the time of the unfinished move counts") {
     Run run({n0, n1});
-    REQUIRE(run.next(1).seats);
+    REQUIRE(run.next(1).move_workers);
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
     run.period.migration_seconds += 6;
     run.period.migrated_bytes += 1'000'000'000;
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n1, {1'000'000'000, 0}}};
-    CHECK_FALSE(run.next(1).seats);
+    CHECK_FALSE(run.next(1).move_workers);
     CHECK(run.policy->report().find("of which 6.00 s are used") != std::string::npos);
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("asymsched: for half a minute no decision is made while pages follow")
     Run run({n0, n1, n2, n3});
     for (auto& row : run.period.traffic) row.assign(row.size(), 0);
     run.period.traffic[0][2] = 64'000;  // from a worker of node 0 to one of node 1
-    REQUIRE(run.next(1).seats);
+    REQUIRE(run.next(1).move_workers);
     // Now another pair of nodes has the heaviest traffic, so parts should move again.
     run.period.traffic[0][2] = 0;
     run.period.traffic[0][4] = 64'000;
@@ -155,16 +155,16 @@ TEST_CASE("asymsched: for half a minute no decision is made while pages follow")
     for (int i = 0; i < 29; ++i) {
         const PlacementOrders orders = run.next(1);
         CHECK_FALSE(orders.fetch);
-        CHECK_FALSE(orders.seats);
+        CHECK_FALSE(orders.move_workers);
     }
-    CHECK(run.next(1).seats);
+    CHECK(run.next(1).move_workers);
 }
 
 TEST_CASE("asymsched: nodes without enough CPUs for the workers are not chosen") {
     Run run({n0, n1});
     run.os.set_allowed_cpus({0, 1, 2, 3, 4, 6, 7});  // node 2 has one CPU left
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
-    REQUIRE(run.next(1).seats);
+    REQUIRE(run.next(1).move_workers);
     CHECK(run.policy->worker_places() == std::vector<Place>{{6, n3}, {7, n3}, {2, n1}, {3, n1}});
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("asymsched: on a full machine the heaviest traffic gets the best links
     for (auto& row : run.period.traffic) row.assign(row.size(), 0);
     run.period.traffic[0][2] = 64'000;  // from node 0 to node 1
     run.period.traffic[4][6] = 32'000;  // from node 2 to node 3
-    REQUIRE(run.next(1).seats);
+    REQUIRE(run.next(1).move_workers);
     std::vector<int> nodes;
     for (const Place& place : run.policy->worker_places()) nodes.push_back(index(place.node));
     const auto linked = [](int a, int b) { return (a % 2) == (b % 2) && a != b; };
@@ -182,13 +182,13 @@ TEST_CASE("asymsched: on a full machine the heaviest traffic gets the best links
     CHECK(linked(nodes[4], nodes[6]));
     CHECK(std::set<int>(nodes.begin(), nodes.end()).size() == 4);
     run.period.homes.clear();
-    CHECK_FALSE(run.next(3).seats);
+    CHECK_FALSE(run.next(3).move_workers);
 }
 
 TEST_CASE("asymsched: workers stay with their pages if pages cannot follow") {
     Run run({n0, n1});
     run.period.homes.clear();
-    CHECK_FALSE(run.next(1).seats);
+    CHECK_FALSE(run.next(1).move_workers);
     CHECK(run.policy->report().find(
               "workers stay: the kernel does not report the nodes of pages; on nodes 0 1") == 0);
 }
@@ -197,7 +197,7 @@ TEST_CASE("asymsched: a process on one node reports that there is no choice") {
     Run run({n0, n1});
     run.os.set_allowed_cpus({0, 1});
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {0, n0}, {1, n0}});
-    CHECK_FALSE(run.next(1).seats);
+    CHECK_FALSE(run.next(1).move_workers);
     CHECK(run.policy->report().find("no choice: this process may use CPUs for these workers") !=
           std::string::npos);
 }

@@ -23,9 +23,9 @@
 
 #include "engine/memory_budget.hpp"
 #include "engine/threaded_rank.hpp"
+#include "engine/timewarp/rank/cpu_assignments.hpp"
 #include "engine/timewarp/rank/rank_balance.hpp"
 #include "engine/timewarp/rank/rebinding.hpp"
-#include "engine/timewarp/rank/worker_seats.hpp"
 #include "event/pending_entry.hpp"
 #include "event/ready_list.hpp"
 #include "gvt/gvt_rounds.hpp"
@@ -54,11 +54,11 @@ struct Handover {
 
 class Rank final : public ThreadedRank {
   public:
-    // `worker_nodes`: the NUMA node of each worker; empty: all are on node 0. `shared_seats`: the
-    // seats that this rank shares with other ranks of its host.
+    // `worker_nodes`: the NUMA node of each worker; empty: all are on node 0. `shared_cpu_table`:
+    // the assignments that this rank shares with other ranks of its host.
     Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
          LiveProgress& progress, const std::atomic<int>& stop_signal,
-         const std::vector<NodeId>& worker_nodes = {}, const SharedSeats& shared_seats = {});
+         const std::vector<NodeId>& worker_nodes = {}, const SharedCpuTable& shared_cpu_table = {});
     ~Rank();
 
     GvtRounds& gvt() noexcept { return gvt_; }
@@ -87,9 +87,9 @@ class Rank final : public ThreadedRank {
         owners_[g].store(owner, std::memory_order_relaxed);
     }
     std::vector<BoundGroup> loads() const {
-        return rebinding_.last_look(groups_, [this](std::uint32_t g) { return owner(g).worker; });
+        return rebinding_.last_sample(groups_, [this](std::uint32_t g) { return owner(g).worker; });
     }
-    bool has_looked_at_loads() const noexcept { return rebinding_.has_looked(); }
+    bool has_sampled_loads() const noexcept { return rebinding_.has_sampled(); }
     void measure_loads_anew(GvtRounds::Clock::time_point now) {
         rebinding_.begin_anew(now, groups_);
     }
@@ -140,7 +140,7 @@ class Rank final : public ThreadedRank {
 
     // Contains the plan of the round whose result was published last, if this round has a plan.
     const Rebinding& rebinding() const noexcept { return rebinding_; }
-    WorkerSeats& seats() noexcept { return seats_; }
+    CpuAssignments& assignments() noexcept { return assignments_; }
     // Thread: worker 0 of the first rank.
     RankBalance& balance() noexcept { return balance_; }
     // Thread: the groups' owner, which does not access the groups' data after the call.
@@ -187,7 +187,7 @@ class Rank final : public ThreadedRank {
     std::vector<ReadyList> ready_lists_;              // by worker
     const std::size_t ring_count_;                    // number of rings to each worker
     std::vector<std::unique_ptr<MailRing[]>> rings_;  // by reader
-    WorkerSeats seats_;
+    CpuAssignments assignments_;
     std::vector<AddressRange> stacks_;  // by worker
     Mutex handover_mutex_;
     std::vector<std::vector<Handover>> handed_over_ NW_GUARDED_BY(handover_mutex_);  // by receiver

@@ -82,9 +82,9 @@ RankBalance::RankBalance(double interval_seconds, bool always, std::uint32_t ran
 // ranks have measured.
 bool RankBalance::is_due(const Contribution& sums, Clock::time_point now) noexcept {
     if (interval_.count() == 0) return false;
-    if (next_ == Clock::time_point{}) look_after(1.5, now);
+    if (next_ == Clock::time_point{}) sample_after(1.5, now);
     if (now < next_) return false;
-    look_after(1, now);
+    sample_after(1, now);
     return always_ || static_cast<double>(sums.load_most) * ranks_ * worth_moving >
                           static_cast<double>(sums.load);
 }
@@ -92,11 +92,11 @@ bool RankBalance::is_due(const Contribution& sums, Clock::time_point now) noexce
 void RankBalance::note_pause(bool groups_moved, Clock::duration took,
                              Clock::time_point now) noexcept {
     patience_ = groups_moved || always_ ? 1 : std::min(2 * patience_, patience_most);
-    look_after(patience_ + 0.5, now);
+    sample_after(patience_ + 0.5, now);
     next_ = std::max(next_, now + (always_ ? 1 : run_per_pause) * took);
 }
 
-void RankBalance::look_after(double intervals, Clock::time_point now) noexcept {
+void RankBalance::sample_after(double intervals, Clock::time_point now) noexcept {
     next_ = now + std::chrono::duration_cast<Clock::duration>(intervals * interval_);
 }
 

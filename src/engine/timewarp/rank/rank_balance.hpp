@@ -32,7 +32,7 @@ class RankBalance {
     void note_pause(bool groups_moved, Clock::duration took, Clock::time_point now) noexcept;
 
   private:
-    void look_after(double intervals, Clock::time_point now) noexcept;
+    void sample_after(double intervals, Clock::time_point now) noexcept;
 
     std::chrono::duration<double> interval_;
     bool always_;

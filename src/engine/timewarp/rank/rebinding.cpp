@@ -145,20 +145,20 @@ std::vector<GroupMove> draw_moves(std::span<const BoundGroup> groups, std::uint3
 }
 
 Rebinding::Rebinding(double interval_seconds, double check_share, std::uint64_t seed,
-                     bool over_ranks, const WorkerSeats& seats)
+                     bool over_ranks, const CpuAssignments& assignments)
     : interval_(static_cast<std::int64_t>(std::ceil(interval_seconds * 1e9))),
-      is_measured_(interval_.count() > 0 && (over_ranks || seats.workers() > 1)),
+      is_measured_(interval_.count() > 0 && (over_ranks || assignments.workers() > 1)),
       check_share_(check_share),
       seed_(seed),
-      seats_(seats) {}
+      assignments_(assignments) {}
 
 void Rebinding::make_plan(std::uint32_t round, Clock::time_point now,
                           std::span<const std::unique_ptr<Group>> groups,
                           const std::function<std::uint32_t(std::uint32_t g)>& owner) {
-    const Clock::time_point last = last_look_;
+    const Clock::time_point last = last_sample_;
     if (!is_due(now)) return;
     bound_.clear();
-    has_looked_ = true;
+    has_sampled_ = true;
     double sum = 0;
     for (std::uint32_t g = 0; g < groups.size(); ++g) {
         if (groups[g] == nullptr) continue;
@@ -166,12 +166,12 @@ void Rebinding::make_plan(std::uint32_t round, Clock::time_point now,
         sum += bound_.back().load;
     }
     const double seconds = std::chrono::duration<double>(now - last).count();
-    load_.store(static_cast<std::uint64_t>(sum / seconds / seats_.workers()),
+    load_.store(static_cast<std::uint64_t>(sum / seconds / assignments_.workers()),
                 std::memory_order_relaxed);
-    if (seats_.workers() > 1) plan(round);
+    if (assignments_.workers() > 1) plan(round);
 }
 
-std::vector<BoundGroup> Rebinding::last_look(
+std::vector<BoundGroup> Rebinding::last_sample(
     std::span<const std::unique_ptr<Group>> groups,
     const std::function<std::uint32_t(std::uint32_t g)>& owner) const {
     std::vector<BoundGroup> looked_at = bound_;
@@ -184,26 +184,26 @@ std::vector<BoundGroup> Rebinding::last_look(
 
 void Rebinding::begin_anew(Clock::time_point now, std::span<const std::unique_ptr<Group>> groups) {
     bound_.clear();
-    has_looked_ = false;
+    has_sampled_ = false;
     for (const auto& group : groups)
         if (group != nullptr) group->load.take();
     load_.store(0, std::memory_order_relaxed);
-    last_look_ = now;
+    last_sample_ = now;
 }
 
 bool Rebinding::is_due(Clock::time_point now) noexcept {
     if (!on()) return false;
-    if (last_look_ == Clock::time_point{}) last_look_ = now;
-    if (now - last_look_ < interval_) return false;
-    last_look_ = now;
+    if (last_sample_ == Clock::time_point{}) last_sample_ = now;
+    if (now - last_sample_ < interval_) return false;
+    last_sample_ = now;
     return true;
 }
 
 void Rebinding::plan(std::uint32_t round) {
     plan_.round = round;
     plan_.moves = check_share_ > 0
-                      ? draw_moves(bound_, seats_.workers(), check_share_, seed_ ^ round)
-                      : plan_moves(bound_, seats_.nodes());
+                      ? draw_moves(bound_, assignments_.workers(), check_share_, seed_ ^ round)
+                      : plan_moves(bound_, assignments_.nodes());
 }
 
 }  // namespace nw

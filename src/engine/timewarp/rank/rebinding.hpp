@@ -23,7 +23,7 @@
 
 #include <numawarp/ids.hpp>
 
-#include "engine/timewarp/rank/worker_seats.hpp"
+#include "engine/timewarp/rank/cpu_assignments.hpp"
 #include "gvt/contribution.hpp"
 
 namespace nw {
@@ -67,9 +67,9 @@ class Rebinding {
 
     // interval_seconds 0: loads are never measured. check_share > 0: moves are drawn at random, not
     // planned. `over_ranks`: loads are measured even if there is one worker.
-    // Requires: the seats outlive this.
+    // Requires: the assignments outlive this.
     Rebinding(double interval_seconds, double check_share, std::uint64_t seed, bool over_ranks,
-              const WorkerSeats& seats);
+              const CpuAssignments& assignments);
 
     // Whether loads are measured.
     bool on() const noexcept { return is_measured_; }
@@ -79,13 +79,13 @@ class Rebinding {
 
     // The groups with their loads between the last two measurements and with their present owners.
     // Requires: no worker executes.
-    std::vector<BoundGroup> last_look(
+    std::vector<BoundGroup> last_sample(
         std::span<const std::unique_ptr<Group>> groups,
         const std::function<std::uint32_t(std::uint32_t g)>& owner) const;
     // Discards the measurements, because groups have been added or removed.
     void begin_anew(Clock::time_point now, std::span<const std::unique_ptr<Group>> groups);
     // Whether loads have been measured since the last begin_anew().
-    bool has_looked() const noexcept { return has_looked_; }
+    bool has_sampled() const noexcept { return has_sampled_; }
 
     // Requires: all workers have cut this round, and none has learned its result. `owner(g)` is the
     // worker of group g. Cost: a comparison until a measurement is due, then a loop over the
@@ -104,9 +104,9 @@ class Rebinding {
     bool is_measured_;
     double check_share_;
     std::uint64_t seed_;
-    const WorkerSeats& seats_;
-    Clock::time_point last_look_{};
-    bool has_looked_ = false;
+    const CpuAssignments& assignments_;
+    Clock::time_point last_sample_{};
+    bool has_sampled_ = false;
     std::atomic<std::uint64_t> load_{0};
     std::vector<BoundGroup> bound_;
     Plan plan_;

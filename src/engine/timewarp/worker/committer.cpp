@@ -40,7 +40,7 @@ void Committer::begin(const EventKey& bound) {
     has_taken_over_ = false;
 }
 
-void Committer::go_on(const EventKey& bound) {
+void Committer::resume(const EventKey& bound) {
     if (bound == core_.commit_bound && !has_taken_over_) return;
     begin(bound);
 }

@@ -35,7 +35,7 @@ class Committer {
     // As begin(). Requires: nothing was undone since the last commit. If the bound is unchanged,
     // there is nothing to commit, because later executions are not before it: if many events have
     // one time, GVT stays unchanged for many rounds.
-    void go_on(const EventKey& bound);
+    void resume(const EventKey& bound);
     // Commits some LPs. Returns whether there was anything to do. With `forgets_past`, an LP whose
     // history is final keeps nothing of it.
     bool step(bool forgets_past);

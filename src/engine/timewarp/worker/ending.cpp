@@ -21,7 +21,7 @@ EventKey just_after(EventKey key) noexcept {
 
 Ending::Ending(WorkerCore& core)
     : core_(core),
-      knows_end_(core.plan.kinds.has_end_condition() && core.plan.is_alone()),
+      has_end_(core.plan.kinds.has_end_condition() && core.plan.is_alone()),
       reason_(EndReason::until) {}
 
 bool Ending::splits_time() const noexcept {
@@ -46,10 +46,10 @@ bool Ending::on_gvt(const GvtResult& result, const Committer& committer,
     const VirtualTime until = core_.plan.until;
     EventKey bound = start_of(core_.gvt);
     if (core_.plan.kinds.has_end_condition()) {
-        look(committer, start_of(core_.gvt));
+        evaluate_all(committer, start_of(core_.gvt));
         const VirtualTime previous = std::exchange(previous_gvt_, core_.gvt);
         if (is_known()) return end_at(last_key_);
-        if (!knows_end_) {
+        if (!has_end_) {
             bound = start_of(previous);
             if (on_gvt_while_pausing(result)) return true;
         }
@@ -84,16 +84,16 @@ bool Ending::end(EndReason reason, VirtualTime time, const EventKey& bound) noex
 }
 
 void Ending::look_at_pause(const Committer& committer, const EventKey& bound) {
-    look(committer, bound);
+    evaluate_all(committer, bound);
     previous_gvt_ = bound.time;
 }
 
-void Ending::look(const Committer& committer, const EventKey& bound) {
-    committer.for_each_uncommitted([&](LpRecord& lp) { look_at(lp, bound); });
+void Ending::evaluate_all(const Committer& committer, const EventKey& bound) {
+    committer.for_each_uncommitted([&](LpRecord& lp) { evaluate(lp, bound); });
 }
 
 // Searches for the first event after which the LP lets the run end.
-void Ending::look_at(LpRecord& lp, const EventKey& bound) {
+void Ending::evaluate(LpRecord& lp, const EventKey& bound) {
     if (!lp.may_have_ended || lp.ended) return;
     for (History::Ordinal p = lp.committed; p != lp.history.tail(); ++p) {
         const EventRecord& event = *core_.entry_at(lp, p).event;

@@ -40,10 +40,10 @@ class Ending {
     // irrevocable.
     void note_end(LpRecord& lp, const EventKey& key) noexcept;
     // Whether is_known() may become true: the worker is alone, and the model has an end condition.
-    bool knows_end() const noexcept { return knows_end_; }
+    bool has_end() const noexcept { return has_end_; }
     // The end is known: the worker is alone, and all LPs have ended. No event that it has not
     // executed belongs to the run.
-    bool is_known() const noexcept { return knows_end_ && lps_not_ended_ == 0; }
+    bool is_known() const noexcept { return has_end_ && lps_not_ended_ == 0; }
 
     // Searches the events before `bound`, where a pause begins. Requires: an end condition.
     void look_at_pause(const Committer& committer, const EventKey& bound);
@@ -78,13 +78,13 @@ class Ending {
     void resume_last_key(const EventKey& last_key) noexcept { last_key_ = last_key; }
 
   private:
-    void look(const Committer& committer, const EventKey& bound);
-    void look_at(LpRecord& lp, const EventKey& bound);
+    void evaluate_all(const Committer& committer, const EventKey& bound);
+    void evaluate(LpRecord& lp, const EventKey& bound);
     bool end_at(const EventKey& last) noexcept;
     bool end(EndReason reason, VirtualTime time, const EventKey& bound) noexcept;
 
     WorkerCore& core_;
-    const bool knows_end_;  // alone, with an end condition
+    const bool has_end_;  // alone, with an end condition
     VirtualTime previous_gvt_ = 0;
     std::uint64_t lps_not_ended_ = 0;
     EventKey last_key_{-1.0, 0, 0, 0};

@@ -43,7 +43,7 @@ Executor::Executor(WorkerCore& core, Throttle& throttle, Committer& committer, E
       rollbacks_(rollbacks),
       check_(core, rollbacks),
       ahead_(core.plan.config.seed),
-      guess_(LookAhead::none),
+      guess_(EventPrefetcher::none),
       until_timed_(
           core.rank.rebinding().on() || core.plan.kinds.counts_events() ? events_between_timed : 0),
       draws_deferrals_(rollbacks.deferrals().draws()),
@@ -72,7 +72,7 @@ bool Executor::execute_batch() {
     const std::uint64_t executed = core_.counters[Counter::executed_events];
     if (is_asked()) [[unlikely]]
         answer(upcoming_event(core_.pending, core_.counters));
-    begin_batch(ending_.knows_end());
+    begin_batch(ending_.has_end());
     const bool is_irrevocable = core_.is_alone && core_.safe_before.time == time_infinity;
     const std::uint32_t allowed =
         throttle_.allowed(is_irrevocable ? batch_events_alone : batch_events);
@@ -92,7 +92,7 @@ bool Executor::execute_batch() {
 // because execute_batch() calls sigsetjmp(), after which a compiler keeps no variable in a
 // register.
 [[gnu::noinline]] void Executor::execute_events() {
-    const auto place_of = [this](std::uint32_t id) -> LookAhead::Place {
+    const auto place_of = [this](std::uint32_t id) -> EventPrefetcher::Place {
         const Partition::Position position = core_.plan.partition.position(id);
         Group& group = *core_.rank.group(position.group);
         return {&group, &group.lps[position.index]};
@@ -113,9 +113,9 @@ bool Executor::execute_batch() {
             top->bound() < short_before && throttle_.is_within_chain(top->generation);
         if (!may_be_short && throttle_.holds_back(*top)) break;
         --left_;
-        const LookAhead::Guess guess = ahead_.find(core_.pending, top, lps);
-        const LookAhead::Place place =
-            guess != LookAhead::none ? ahead_.place(guess) : place_of(top->target);
+        const EventPrefetcher::Guess guess = ahead_.find(core_.pending, top, lps);
+        const EventPrefetcher::Place place =
+            guess != EventPrefetcher::none ? ahead_.place(guess) : place_of(top->target);
         if (may_be_short && until_timed_ != 1 && is_short_without_past(*place.lp, *top, may_undo))
             [[likely]] {
             --until_timed_;
@@ -141,7 +141,7 @@ bool Executor::execute_batch() {
         short_before = short_horizon();
     }
     end_short_events(false);
-    guess_ = LookAhead::none;
+    guess_ = EventPrefetcher::none;
 }
 
 // Continues after a handler that crashed or was interrupted: removes what the handler has left in
@@ -249,10 +249,10 @@ bool Executor::may_undo_events() const noexcept {
 [[gnu::always_inline]] inline void Executor::execute_next(Group& group, LpRecord& lp,
                                                           const PendingEntry& entry) {
     EventRecord& event = core_.short_events.record_of(entry);
-    const bool is_cancelled = event.status == EventStatus::cancelled ||
-                              (event.from_other_worker && lp.unmatched_anti_messages > 0 &&
-                               Rollbacks::take_anti_message(group, lp, event));
-    if (is_cancelled) {
+    const bool is_canceled = event.status == EventStatus::canceled ||
+                             (event.from_other_worker && lp.unmatched_anti_messages > 0 &&
+                              Rollbacks::take_anti_message(group, lp, event));
+    if (is_canceled) {
         if (!core_.short_events.is_record(event)) free_event(group, event);
         return;
     }
@@ -606,7 +606,7 @@ RunningHandler Executor::running_handler() const noexcept {
 }
 
 void Executor::check_change(const LpRecord& lp) {
-    core_.check_change(lp, rollbacks_.is_cancelling());
+    core_.check_change(lp, rollbacks_.is_canceling());
 }
 
 }  // namespace nw

@@ -13,7 +13,7 @@
 #include "engine/timewarp/worker/rollback_check.hpp"
 #include "engine/timewarp/worker/worker_core.hpp"
 #include "engine/watched_thread.hpp"
-#include "event/look_ahead.hpp"
+#include "event/event_prefetcher.hpp"
 #include "event/pending_entry.hpp"
 
 namespace nw {
@@ -87,8 +87,8 @@ class Executor final : public WatchedThread {
     Sends& sends_;
     Rollbacks& rollbacks_;
     RollbackCheck check_;
-    LookAhead ahead_;
-    std::size_t guess_;                 // of LookAhead, for the event that is being executed
+    EventPrefetcher ahead_;
+    std::size_t guess_;                 // of EventPrefetcher, for the event that is being executed
     std::uint32_t left_ = 0;            // events that the batch may still execute
     std::uint32_t short_executed_ = 0;  // by execute_short(), not yet in the counters
     std::uint32_t until_timed_;         // events until the next one is timed for its group's load

@@ -55,7 +55,7 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
         packed[new_workers[position.group]].pending.push_back(
             entry.has_record() || entry.is_bare()
                 ? entry
-                : put_on_record(core_.short_events, entry, *core_.rank.group(position.group)));
+                : make_record(core_.short_events, entry, *core_.rank.group(position.group)));
     }
     for (LpRecord* lp : committer_.take_uncommitted_if(
              [&](const LpRecord& lp) { return worker_of_lp(lp.id) != core_.self.worker; })) {
@@ -122,7 +122,7 @@ void Handovers::take_over() {
         taken += handover.groups.size();
         for (Group* group : handover.groups) {
             core_.groups.push_back(group);
-            group->memory.request_migration(core_.rank.seats().node_of(core_.self.worker));
+            group->memory.request_migration(core_.rank.assignments().node_of(core_.self.worker));
             ending_.add(*group);
             for (std::uint32_t i = 0; i < group->count; ++i) core_.keeper.take_over(group->lps[i]);
         }

@@ -18,7 +18,7 @@ void Housekeeping::on_gvt(std::uint32_t events_ahead_max) {
                         static_cast<std::uint32_t>(std::min<std::uint64_t>(held_max, uncommitted)));
 }
 
-void Housekeeping::relieve_memory() {
+void Housekeeping::reclaim_memory() {
     const MemoryBudget::Level level = core_.rank.memory_budget().level(core_.now);
     if (level == MemoryBudget::Level::full) throttle_.stay_at_gvt_for_memory();
     if (level != MemoryBudget::Level::ample) [[unlikely]]
@@ -27,8 +27,8 @@ void Housekeeping::relieve_memory() {
 }
 
 void Housekeeping::sample_memory() noexcept {
-    sampler_.look(core_.now, core_.groups, core_.keeper.bytes(),
-                  core_.rank.rings_to(core_.self.worker).size_bytes(), core_.log.ring_bytes());
+    sampler_.sample(core_.now, core_.groups, core_.keeper.bytes(),
+                    core_.rank.rings_to(core_.self.worker).size_bytes(), core_.log.ring_bytes());
 }
 
 }  // namespace nw

@@ -5,7 +5,7 @@
 // Owner: Worker. Thread: the worker's.
 #pragma once
 
-#include "engine/timewarp/worker/memory_relief.hpp"
+#include "engine/timewarp/worker/memory_reclaim.hpp"
 #include "engine/timewarp/worker/memory_sampler.hpp"
 #include "engine/timewarp/worker/relocation.hpp"
 #include "engine/timewarp/worker/throttle.hpp"
@@ -26,13 +26,13 @@ class Housekeeping {
     // number that the worker with the least room, on any rank, may hold: events that one worker
     // executes send events into the memory of other workers.
     void on_gvt(std::uint32_t events_ahead_max);
-    // A contribution to a GVT round: MemoryRelief::events_ahead_max().
+    // A contribution to a GVT round: MemoryReclaim::events_ahead_max().
     std::uint32_t events_ahead_max() const noexcept { return relief_.events_ahead_max(); }
 
     // Whether LPs keep nothing of a final history.
     bool is_memory_low() const noexcept { return relief_.is_low(); }
     // Called in every turn. Frees memory for a limited time.
-    void relieve_memory();
+    void reclaim_memory();
 
     // Called after a commit, and at the end of the run.
     void sample_memory_if_due() {
@@ -44,7 +44,7 @@ class Housekeeping {
   private:
     WorkerCore& core_;
     Throttle& throttle_;
-    MemoryRelief relief_;
+    MemoryReclaim relief_;
     Relocation relocation_;
     MemorySampler sampler_;
 };

@@ -8,7 +8,7 @@
 #include "engine/checkpoint/saved_group.hpp"
 #include "engine/checkpoint/saved_run.hpp"
 #include "engine/lp_lifetime.hpp"
-#include "engine/timewarp/rank/worker_seats.hpp"
+#include "engine/timewarp/rank/cpu_assignments.hpp"
 #include "engine/timewarp/worker/committer.hpp"
 #include "engine/timewarp/worker/ending.hpp"
 #include "engine/timewarp/worker/rollbacks.hpp"
@@ -39,7 +39,7 @@ Group& LpStages::build_group(std::uint32_t g, MemoryBudget* budget) {
 
 // The worker is the group's owner from now on.
 Group& LpStages::settle_in(Group& group) {
-    group.memory.set_home(core_.rank.seats().node_of(core_.self.worker));
+    group.memory.set_home(core_.rank.assignments().node_of(core_.self.worker));
     core_.groups.push_back(&group);
     return group;
 }
@@ -81,20 +81,20 @@ void LpStages::run_on_start(Group& group, LpRecord& lp) {
 }
 
 // Continues with a group from a saved run or from another rank. `now`: GVT at the pause.
-void LpStages::go_on_with_copy(Group& group, const std::vector<EventRecord*>& pending,
-                               VirtualTime now) {
+void LpStages::resume_copy(Group& group, const std::vector<EventRecord*>& pending,
+                           VirtualTime now) {
     if (core_.plan.measure_times.on())
         group.intervals_seen.assign(group.count, core_.plan.measure_times.ended_by(now));
     for (EventRecord* event : pending)
         core_.pending.push(core_.uses_log ? shortened(core_.short_events, event->entry(), group)
                                           : event->entry());
-    go_on_with(group);
+    resume(group);
 }
 
-void LpStages::go_on_with(Group& group) {
+void LpStages::resume(Group& group) {
     ending_.add(group);
     for (std::uint32_t i = 0; i < group.count; ++i) {
-        core_.keeper.go_on(group.lps[i], group.heap);
+        core_.keeper.resume(group.lps[i], group.heap);
         if (core_.plan.config.check_rollback > 0) group.lps[i].heap.set_zero_fill();
     }
 }
@@ -107,7 +107,7 @@ void LpStages::read_groups(const SavedRun& saved) {
         const std::vector<EventRecord*> pending = groups.read(group);
         for (const EventRecord* event : pending)
             if (event->time >= core_.plan.until) ending_.note_beyond_end();
-        go_on_with_copy(group, pending, saved.progress.gvt);
+        resume_copy(group, pending, saved.progress.gvt);
         for (std::uint32_t i = 0; i < group.count; ++i) core_.rank.memory_budget().note_started();
     }
     core_.gvt = saved.progress.gvt;
@@ -126,7 +126,7 @@ void LpStages::continue_from(PausedRun& paused) {
         Group& group = settle_in(core_.rank.put_group(std::move(paused.groups[g])));
         for (const PendingEntry& entry : std::exchange(paused.pending[g], {}))
             core_.pending.push(entry);
-        go_on_with(group);
+        resume(group);
     }
     const PausedWorker& worker = paused.workers[core_.self.worker];
     core_.counters = worker.tally.counters;
@@ -143,14 +143,14 @@ void LpStages::continue_from(PausedRun& paused) {
 
 void LpStages::take_group(std::uint32_t g, std::string_view bytes, VirtualTime now) {
     Group& group = build_group(g, nullptr);
-    go_on_with_copy(group,
-                    read_group(group,
-                               [&](void* to, std::size_t size) {
-                                   NW_CHECK(size <= bytes.size());
-                                   std::copy_n(bytes.data(), size, static_cast<char*>(to));
-                                   bytes.remove_prefix(size);
-                               }),
-                    now);
+    resume_copy(group,
+                read_group(group,
+                           [&](void* to, std::size_t size) {
+                               NW_CHECK(size <= bytes.size());
+                               std::copy_n(bytes.data(), size, static_cast<char*>(to));
+                               bytes.remove_prefix(size);
+                           }),
+                now);
     NW_CHECK(bytes.empty());
 }
 

@@ -67,8 +67,8 @@ class LpStages {
   private:
     Group& build_group(std::uint32_t g, MemoryBudget* budget);
     Group& settle_in(Group& group);
-    void go_on_with_copy(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now);
-    void go_on_with(Group& group);
+    void resume_copy(Group& group, const std::vector<EventRecord*>& pending, VirtualTime now);
+    void resume(Group& group);
     void run_on_start(Group& group, LpRecord& lp);
 
     WorkerCore& core_;

@@ -15,9 +15,9 @@ constexpr std::chrono::milliseconds interval_of_many{1000};
 
 }  // namespace
 
-void MemorySampler::look(Clock::time_point now, const std::vector<Group*>& groups,
-                         std::uint64_t snapshot_bytes, std::uint64_t ring_bytes,
-                         std::uint64_t log_bytes) noexcept {
+void MemorySampler::sample(Clock::time_point now, const std::vector<Group*>& groups,
+                           std::uint64_t snapshot_bytes, std::uint64_t ring_bytes,
+                           std::uint64_t log_bytes) noexcept {
     next_ = now + (groups.size() > many_groups ? interval_of_many : interval);
     MemoryKinds kinds;
     std::uint64_t engine = 0, records = 0;

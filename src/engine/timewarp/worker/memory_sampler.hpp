@@ -26,9 +26,9 @@ class MemorySampler {
 
     // Measures the groups. `snapshot_bytes`: all saved states of these groups. `ring_bytes`: the
     // mail rings to this worker. `log_bytes`: the worker's log. Cost: some loads per group.
-    void look(Clock::time_point now, const std::vector<Group*>& groups,
-              std::uint64_t snapshot_bytes, std::uint64_t ring_bytes,
-              std::uint64_t log_bytes) noexcept;
+    void sample(Clock::time_point now, const std::vector<Group*>& groups,
+                std::uint64_t snapshot_bytes, std::uint64_t ring_bytes,
+                std::uint64_t log_bytes) noexcept;
 
     const MemoryKinds& largest() const noexcept { return largest_; }
 

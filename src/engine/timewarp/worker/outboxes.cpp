@@ -42,7 +42,7 @@ bool Outboxes::send(WireEvent wire, const std::byte* payload) {
     const Partition::Owner owner =
         core_.rank.addressee(core_.plan.partition.position(wire.target).group);
     if (owner.rank != core_.self.rank) {
-        core_.rank.seats().count_mail(core_.self.worker, owner, wire.bytes());
+        core_.rank.assignments().count_mail(core_.self.worker, owner, wire.bytes());
         return send_to_rank(owner.rank, wire, payload);
     }
     ++core_.counters[Counter::events_crossed];
@@ -100,7 +100,7 @@ void Outboxes::flush(bool everything) {
         const std::size_t bytes = outbox.bytes + outbox.mail.size();
         if (bytes == 0) continue;
         const auto to = static_cast<std::uint16_t>(w);
-        core_.rank.seats().count_mail(core_.self.worker, {core_.self.rank, to}, bytes);
+        core_.rank.assignments().count_mail(core_.self.worker, {core_.self.rank, to}, bytes);
         if (outbox.bytes > 0) {
             core_.rank.ring(core_.self.worker, w)->publish();
             core_.rank.wake_for(w, outbox.earliest);

@@ -73,7 +73,7 @@ void Pauses::end_interrupted() noexcept {
 // --- The worker's data in the pause --------------------------------------------------------------
 
 PendingChains Pauses::chain_pending() {
-    drop_cancelled();
+    drop_canceled();
     PendingChains pending(core_.plan.partition.groups());
     const auto group_of = [&](const PendingEntry& entry) {
         return core_.plan.partition.position(entry.target).group;
@@ -91,15 +91,15 @@ PendingChains Pauses::chain_pending() {
 }
 
 // Usually there are no such events, and the pending set is not rewritten.
-void Pauses::drop_cancelled() {
-    const auto is_cancelled = [&](const PendingEntry& entry) {
-        return rollbacks_.is_cancelled(entry);
+void Pauses::drop_canceled() {
+    const auto is_canceled = [&](const PendingEntry& entry) {
+        return rollbacks_.is_canceled(entry);
     };
     bool some_go = false;
-    core_.pending.for_each([&](const PendingEntry& entry) { some_go |= is_cancelled(entry); });
+    core_.pending.for_each([&](const PendingEntry& entry) { some_go |= is_canceled(entry); });
     if (!some_go) return;
     std::vector<PendingEntry> dropped;
-    core_.pending.take_if(is_cancelled, dropped);
+    core_.pending.take_if(is_canceled, dropped);
     for (const PendingEntry& entry : dropped) {
         EventRecord& event = core_.short_events.record_of(entry);
         LpRecord& lp = core_.lp(entry.target);
@@ -110,11 +110,11 @@ void Pauses::drop_cancelled() {
 }
 
 // Evaluates all intervals that have ended, for all LPs: the next owner of a group assumes this
-// (LpStages::go_on_with_copy()).
+// (LpStages::resume_copy()).
 void Pauses::finish_intervals() {
     if (core_.intervals == nullptr) return;
-    look_at_intervals(core_.groups, core_.plan, standstill_.bound().time, core_.running,
-                      core_.guard, *core_.intervals);
+    sample_intervals(core_.groups, core_.plan, standstill_.bound().time, core_.running, core_.guard,
+                     *core_.intervals);
 }
 
 // Drops the LPs' histories, but keeps the data from which their state-saving intervals are adapted.
@@ -190,9 +190,9 @@ std::vector<std::optional<std::string>> Pauses::give_groups(
 void Pauses::leave_to(PausedRun& paused) {
     NW_CHECK(committer_.all_is_final());
     finish_intervals();
-    drop_cancelled();
-    put_all_on_record(core_.short_events, core_.pending, true,
-                      [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
+    drop_canceled();
+    make_all_records(core_.short_events, core_.pending, true,
+                     [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
     core_.pending.for_each([&](const PendingEntry& entry) {
         paused.pending[core_.plan.partition.position(entry.target).group].push_back(entry);
     });

@@ -81,7 +81,7 @@ class Pauses final : public SavedWorker {
 
   private:
     PendingChains chain_pending();
-    void drop_cancelled();
+    void drop_canceled();
     void finish_intervals();
     void forget_past(Group& group);
 

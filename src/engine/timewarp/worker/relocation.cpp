@@ -3,7 +3,7 @@
 
 #include <new>
 
-#include "engine/timewarp/rank/worker_seats.hpp"
+#include "engine/timewarp/rank/cpu_assignments.hpp"
 #include "engine/timewarp/worker/worker_core_inline.hpp"
 #include "lp/group.hpp"
 #include "numa/place/migration_share.hpp"
@@ -11,7 +11,7 @@
 namespace nw {
 
 void Relocation::step() {
-    const std::uint32_t orders = core_.rank.seats().orders();
+    const std::uint32_t orders = core_.rank.assignments().orders();
     if (orders == orders_seen_) [[likely]]
         return;
     orders_seen_ = orders;
@@ -19,28 +19,28 @@ void Relocation::step() {
 }
 
 void Relocation::carry_out() {
-    WorkerSeats& seats = core_.rank.seats();
+    CpuAssignments& assignments = core_.rank.assignments();
     const std::uint32_t self = core_.self.worker;
-    const WorkerSeats::Seat place = seats.ordered(self);
+    const CpuAssignments::CpuAssignment place = assignments.ordered(self);
     if (place.cpu >= 0) {
         // Also if the CPU is unchanged: before Linux 6.2, a change of a cpuset unbinds all threads
         // in it.
         const Status status = core_.rank.os().bind_thread(place.cpu);
-        seats.note_binding(self, status);
+        assignments.note_binding(self, status);
         if (status != 0) return;
     }
-    if (place.cpu >= 0 && place.cpu != seats.cpu_of(self)) {
-        seats.take_seat(self, place);
+    if (place.cpu >= 0 && place.cpu != assignments.cpu_of(self)) {
+        assignments.note_moved(self, place);
         ask_for_pages();
     }
-    if (seats.fetches() == fetches_seen_) return;
-    fetches_seen_ = seats.fetches();
+    if (assignments.fetches() == fetches_seen_) return;
+    fetches_seen_ = assignments.fetches();
     ask_for_pages();
     fetch_pages();
 }
 
 void Relocation::ask_for_pages() {
-    const NodeId node = core_.rank.seats().node_of(core_.self.worker);
+    const NodeId node = core_.rank.assignments().node_of(core_.self.worker);
     for (Group* group : core_.groups) group->memory.request_migration(node);
 }
 
@@ -55,7 +55,7 @@ void Relocation::fetch_pages() {
         // The pages have been requested, so pagemigd moves them.
     }
     const MigrationFigures figures = log.figures();
-    core_.rank.seats().count_fetched(figures.pages_moved, figures.busy_ns);
+    core_.rank.assignments().count_fetched(figures.pages_moved, figures.busy_ns);
 }
 
 }  // namespace nw

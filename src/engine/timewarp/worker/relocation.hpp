@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out the placement's orders for a worker (engine/timewarp/rank/worker_seats.hpp). The
+// Carries out the placement's orders for a worker (engine/timewarp/rank/cpu_assignments.hpp). The
 // worker binds itself to its new CPU and requests its groups' pages, which pagemigd then moves. If
 // pagemigd has been too slow, all workers are ordered at the same time to move their groups' pages
 // themselves. No worker executes events meanwhile: this is the pause in which AsymSched migrates

@@ -67,9 +67,9 @@ bool Rollbacks::take_anti_message(Group& group, LpRecord& lp, const EventRecord&
     return true;
 }
 
-bool Rollbacks::is_cancelled(const PendingEntry& entry) const noexcept {
+bool Rollbacks::is_canceled(const PendingEntry& entry) const noexcept {
     const EventRecord* const record = entry.has_record() ? entry.record() : nullptr;
-    if (record != nullptr && record->status == EventStatus::cancelled) return true;
+    if (record != nullptr && record->status == EventStatus::canceled) return true;
     const LpRecord& lp = core_.lp(entry.target);
     if (lp.unmatched_anti_messages == 0 || (record != nullptr && !record->from_other_worker))
         return false;
@@ -82,7 +82,7 @@ bool Rollbacks::is_cancelled(const PendingEntry& entry) const noexcept {
 void Rollbacks::cancel_here(EventRecord& event) {
     if (event.status == EventStatus::processed) to_cancel_.push_back(&event);
     // A pending event is dropped when it is about to be executed.
-    event.status = EventStatus::cancelled;
+    event.status = EventStatus::canceled;
 }
 
 void Rollbacks::cancel_processed() {
@@ -181,7 +181,7 @@ History::Ordinal Rollbacks::roll_back(Group& group, LpRecord& lp, const History:
     make_pending(group, lp, position);
     StateKeeper::set_next_position(lp, position);
     trace.mark(TraceKind::rollback, tail - position, lp.id, first);
-    if constexpr (paranoid) core_.check_change(lp, is_cancelling());
+    if constexpr (paranoid) core_.check_change(lp, is_canceling());
     return position;
 }
 
@@ -195,7 +195,7 @@ void Rollbacks::make_pending(Group& group, LpRecord& lp, History::Ordinal positi
             deferrals_.forget(event);
         event.failed = false;
         event.lets_end = false;
-        if (event.status == EventStatus::cancelled) {
+        if (event.status == EventStatus::canceled) {
             event.status = EventStatus::detached;
         } else {
             event.status = EventStatus::pending;

@@ -42,7 +42,7 @@ class Rollbacks final : private Undoing {
     // gone, and the caller must free the event.
     static bool take_anti_message(Group& group, LpRecord& lp, const EventRecord& event);
     // Whether a pending event was canceled: by its record, or by an anti-message that has arrived.
-    bool is_cancelled(const PendingEntry& entry) const noexcept;
+    bool is_canceled(const PendingEntry& entry) const noexcept;
 
     // --- rollbacks ---
 
@@ -75,7 +75,7 @@ class Rollbacks final : private Undoing {
 
     // Whether chains of rollbacks are being processed, so that events in histories may be marked as
     // canceled.
-    bool is_cancelling() const noexcept { return !to_cancel_.empty(); }
+    bool is_canceling() const noexcept { return !to_cancel_.empty(); }
 
   private:
     template <class IsUndone>

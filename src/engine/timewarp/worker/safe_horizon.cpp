@@ -25,7 +25,7 @@ SafeHorizon::SafeHorizon(WorkerCore& core)
 
 EventBound SafeHorizon::beyond(const GvtResult& result) const noexcept {
     const EventBound lookahead_on = result.gvt + core_.plan.rules.lookahead;
-    if (!core_.plan.knows_arrivals()) return lookahead_on;
+    if (!core_.plan.bounds_arrivals()) return lookahead_on;
     return std::max(lookahead_on, just_after(result.bound()));
 }
 

@@ -109,9 +109,9 @@ void Sends::add_figures(Group& group, const LpRecord& lp, VirtualTime now) {
     std::uint32_t& seen = group.intervals_seen_of(lp);
     if (!core_.intervals->is_due(seen, now)) return;
     const std::uint32_t ended = core_.intervals->times().ended_by(now);
-    core_.intervals->look(*lp.process, seen, ended);
+    core_.intervals->sample(*lp.process, seen, ended);
     const PlatformScope platform;
-    const std::span<const std::byte> figures = core_.intervals->last_look();
+    const std::span<const std::byte> figures = core_.intervals->last_sample();
     SideEffect& effect = add_side_effect(*core_.running.entry, SideEffect::Kind::figures,
                                          figures.size(), group.heap);
     std::memcpy(effect.content(), figures.data(), figures.size());

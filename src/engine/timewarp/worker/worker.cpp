@@ -95,7 +95,7 @@ bool Worker::turn(Clock::time_point now) {
     if (committed && committer_.is_done()) housekeeping_->sample_memory_if_due();
     core_.marks.mark(TraceKind::commit, committed ? 1 : 0);
     core_.marks.gvt_phase();
-    housekeeping_->relieve_memory();
+    housekeeping_->reclaim_memory();
     if (handovers_->is_leaving() && committer_.is_done()) hand_over();
     if (committer_.is_done()) standstill_.settle();
     worked |= committed;
@@ -173,7 +173,7 @@ void Worker::advance(const GvtResult& result) {
         standstill_.begin_end();
         return;
     }
-    committer_.go_on(ending_.final_bound());
+    committer_.resume(ending_.final_bound());
     // With an end condition, GVT may already have reached the end; then the next round ends the
     // run.
     if (is_to_stop && core_.gvt < core_.plan.until) {

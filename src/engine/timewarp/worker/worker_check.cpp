@@ -43,7 +43,7 @@ void WorkerCheck::after_turn() const {
 
 // Checks data that is empty between turns, and related counts.
 void WorkerCheck::between_turns() const {
-    NW_CHECK(!rollbacks_.is_cancelling());
+    NW_CHECK(!rollbacks_.is_canceling());
     sends_.validate();
     committer_.validate();
     throttle_.validate();
@@ -122,7 +122,7 @@ std::uint64_t WorkerCheck::one_group(const Group& group) const {
     const std::uint32_t g = group.mail.group();
     std::uint64_t things = 64;
     std::uint64_t unmatched_anti_messages = 0;
-    const LpExpectations known = core_.expectations(rollbacks_.is_cancelling());
+    const LpExpectations known = core_.expectations(rollbacks_.is_canceling());
     for (std::uint32_t i = 0; i < group.count; ++i) {
         const LpRecord& lp = group.lps[i];
         const Partition::Position position = core_.plan.partition.position(lp.id);
@@ -145,8 +145,7 @@ void WorkerCheck::pending() const {
             const EventRecord& event = *entry.record();
             NW_CHECK(entry.key() == event.key());
             NW_CHECK(entry.target == event.target);
-            NW_CHECK(event.status == EventStatus::pending ||
-                     event.status == EventStatus::cancelled);
+            NW_CHECK(event.status == EventStatus::pending || event.status == EventStatus::canceled);
             NW_CHECK(!event.failed);
             NW_CHECK(!event.deferred);
             NW_CHECK(event.payload_bytes <= core_.plan.rules.payload_bytes_max);

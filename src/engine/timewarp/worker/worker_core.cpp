@@ -71,7 +71,7 @@ void WorkerCore::add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const 
             keep_worst(lps, {group->rolled_back[i], group->lps[i].id, self.rank, self.worker});
 }
 
-LpExpectations WorkerCore::expectations(bool is_cancelling) const noexcept {
+LpExpectations WorkerCore::expectations(bool is_canceling) const noexcept {
     // A worker that has learned a newer GVT may have handed over groups that are committed up to
     // it.
     const bool there_is_news = rank.gvt().done() != epochs.seen();
@@ -81,16 +81,16 @@ LpExpectations WorkerCore::expectations(bool is_cancelling) const noexcept {
             .gvt = there_is_news ? rank.gvt().result().gvt : gvt,
             .safe_before = safe_before_most.time,
             .final_before = std::max(commit_bound, start_of(irrevocable_before)),
-            .is_cancelling = is_cancelling};
+            .is_canceling = is_canceling};
 }
 
 // The message of a failed check contains the LP.
-void WorkerCore::check_change(const LpRecord& lp, bool is_cancelling) {
+void WorkerCore::check_change(const LpRecord& lp, bool is_canceling) {
     const PlatformScope platform;
     ErrorContext& here = error_context();
     here.lp = lp.id;
     here.time = lp.last_key.time;
-    const LpExpectations known = expectations(is_cancelling);
+    const LpExpectations known = expectations(is_canceling);
     if (walks.count_change())
         validate_whole(lp, known);
     else

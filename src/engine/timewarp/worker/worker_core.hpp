@@ -98,9 +98,9 @@ struct WorkerCore {
                            Clock::time_point end);
 
     // For the paranoid preset (util/paranoid.hpp): checks an LP that has changed.
-    // `is_cancelling`: Rollbacks::is_cancelling().
-    void check_change(const LpRecord& lp, bool is_cancelling = false);
-    LpExpectations expectations(bool is_cancelling = false) const noexcept;
+    // `is_canceling`: Rollbacks::is_canceling().
+    void check_change(const LpRecord& lp, bool is_canceling = false);
+    LpExpectations expectations(bool is_canceling = false) const noexcept;
 
     Rank& rank;
     const RunPlan& plan;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seats of workers, that is, their CPUs and nodes; the orders of the placement policy to
+// The CPUs that are assigned to workers, and their nodes; the orders of the placement policy to
 // workers; and the data that the policy gets from them: the bytes of mail between each pair of
-// seats.
+// assignments.
 //
 // The policy (engine/timewarp/placement_watch.hpp) gives orders during the run. Each worker carries
 // out its orders between two turns (engine/timewarp/worker/relocation.hpp): it binds itself to its
 // new CPU, and either requests the migration of its groups' pages or moves the pages itself.
 //
-// Ranks that run on the same cores of a host may have a common table of seats (SeatTable) in shared
-// memory. Then one of these ranks gives orders to the workers of all of them. Seats are numbered
-// over all of these ranks, in the order of the ranks. A rank's workers are numbered from 0, as
-// everywhere.
+// Ranks that run on the same cores of a host may have a common table of assignments (CpuTable) in
+// shared memory. Then one of these ranks gives orders to the workers of all of them. Assignments
+// are numbered over all of these ranks, in the order of the ranks. A rank's workers are numbered
+// from 0, as everywhere.
 //
 // Thread: one thread calls order(), publish() and fetch(); any thread calls the other functions. A
 // worker that reads a new number of orders also sees the orders.
@@ -31,7 +31,7 @@ namespace nw {
 
 // Zeroed memory is an empty table. All fields are lock-free, so the table may be in memory that
 // processes share.
-class SeatTable {
+class CpuTable {
   public:
     // A CPU and its node in one word, so that no thread reads one without the other. With this
     // alignment, clang reads the word without a call of libatomic.
@@ -40,7 +40,7 @@ class SeatTable {
         int cpu_and_1;
         NodeId node;
     };
-    struct Seat {
+    struct CpuAssignment {
         std::atomic<Where> now;
         std::atomic<Where> ordered;
     };
@@ -52,53 +52,55 @@ class SeatTable {
     static_assert(std::atomic<Where>::is_always_lock_free &&
                   std::atomic<std::uint64_t>::is_always_lock_free);
 
-    static std::size_t bytes_for(std::uint32_t seats) noexcept {
-        return sizeof(Orders) + round_up(seats * sizeof(Seat)) +
-               seats * row(seats) * sizeof(std::uint64_t);
+    static std::size_t bytes_for(std::uint32_t assignments) noexcept {
+        return sizeof(Orders) + round_up(assignments * sizeof(CpuAssignment)) +
+               assignments * row(assignments) * sizeof(std::uint64_t);
     }
-    // Requires: `memory` is at the beginning of a cache line, contains bytes_for(seats) zeroes, and
-    // outlives this object.
-    SeatTable(void* memory, std::uint32_t seats) noexcept
-        : seats_(seats), begin_(static_cast<std::byte*>(memory)) {}
+    // Requires: `memory` is at the beginning of a cache line, contains bytes_for(assignments)
+    // zeroes, and outlives this object.
+    CpuTable(void* memory, std::uint32_t assignments) noexcept
+        : assignments_(assignments), begin_(static_cast<std::byte*>(memory)) {}
 
-    std::uint32_t seats() const noexcept { return seats_; }
+    std::uint32_t size() const noexcept { return assignments_; }
     Orders& orders() const noexcept { return *std::launder(reinterpret_cast<Orders*>(begin_)); }
-    Seat& seat(std::uint32_t s) const noexcept {
-        return std::launder(reinterpret_cast<Seat*>(begin_ + sizeof(Orders)))[s];
+    CpuAssignment& assignment(std::uint32_t s) const noexcept {
+        return std::launder(reinterpret_cast<CpuAssignment*>(begin_ + sizeof(Orders)))[s];
     }
-    // Bytes of mail from one seat to another so far.
+    // Bytes of mail from one worker to another so far.
     std::atomic<std::uint64_t>& mail(std::uint32_t from, std::uint32_t to) const noexcept {
-        std::byte* const rows = begin_ + sizeof(Orders) + round_up(seats_ * sizeof(Seat));
+        std::byte* const rows =
+            begin_ + sizeof(Orders) + round_up(assignments_ * sizeof(CpuAssignment));
         return std::launder(
-            reinterpret_cast<std::atomic<std::uint64_t>*>(rows))[from * row(seats_) + to];
+            reinterpret_cast<std::atomic<std::uint64_t>*>(rows))[from * row(assignments_) + to];
     }
 
   private:
     static std::size_t round_up(std::size_t bytes) noexcept { return (bytes + 63) / 64 * 64; }
     // Rows of different workers share no cache line.
-    static std::size_t row(std::uint32_t seats) noexcept { return (seats + 7) / 8 * 8; }
+    static std::size_t row(std::uint32_t assignments) noexcept { return (assignments + 7) / 8 * 8; }
 
-    std::uint32_t seats_;
+    std::uint32_t assignments_;
     std::byte* begin_;
 };
 
 // The ranks that have a common table, in the order of their numbers, and the table's memory.
-struct SharedSeats {
+struct SharedCpuTable {
     std::vector<std::uint32_t> ranks;
     void* memory = nullptr;
 };
 
-class WorkerSeats {
+class CpuAssignments {
   public:
-    struct Seat {
+    struct CpuAssignment {
         int cpu;  // −1: none yet
         NodeId node;
-        friend bool operator==(const Seat&, const Seat&) = default;
+        friend bool operator==(const CpuAssignment&, const CpuAssignment&) = default;
     };
 
-    // `nodes`: of this rank's workers. Ranks that share seats have the same number of workers.
-    explicit WorkerSeats(const std::vector<NodeId>& nodes, RankId rank = RankId{0},
-                         const SharedSeats& shared = {})
+    // `nodes`: of this rank's workers. Ranks that share assignments have the same number of
+    // workers.
+    explicit CpuAssignments(const std::vector<NodeId>& nodes, RankId rank = RankId{0},
+                            const SharedCpuTable& shared = {})
         : workers_(static_cast<std::uint32_t>(nodes.size())),
           own_(shared.memory != nullptr ? nullptr : make_lines(workers_)),
           table_(own_ != nullptr ? own_.get() : shared.memory,
@@ -109,18 +111,19 @@ class WorkerSeats {
         std::vector<std::uint32_t> ranks{index(rank)};
         if (own_ == nullptr) ranks = shared.ranks;
         for (std::uint32_t i = 0; i < ranks.size(); ++i) {
-            if (ranks[i] >= first_seats_.size()) first_seats_.resize(ranks[i] + 1, no_seat);
-            first_seats_[ranks[i]] = i * workers_;
+            if (ranks[i] >= first_of_rank_.size())
+                first_of_rank_.resize(ranks[i] + 1, not_in_table);
+            first_of_rank_[ranks[i]] = i * workers_;
         }
-        first_ = first_seats_[index(rank)];
+        first_ = first_of_rank_[index(rank)];
         for (std::atomic<int>& handle : miss_counters_) handle.store(-1, std::memory_order_relaxed);
         for (std::uint32_t w = 0; w < workers_; ++w)
-            seat(w).now.store({0, nodes[w]}, std::memory_order_relaxed);
+            assignment(w).now.store({0, nodes[w]}, std::memory_order_relaxed);
     }
 
     std::uint32_t workers() const noexcept { return workers_; }
     NodeId node_of(std::uint32_t w) const noexcept {
-        return seat(w).now.load(std::memory_order_relaxed).node;
+        return assignment(w).now.load(std::memory_order_relaxed).node;
     }
     std::vector<NodeId> nodes() const {
         std::vector<NodeId> nodes;
@@ -130,12 +133,12 @@ class WorkerSeats {
 
     // --- Thread: the placement policy's, on one rank ---
 
-    std::uint32_t seats() const noexcept { return table_.seats(); }
+    std::uint32_t size() const noexcept { return table_.size(); }
     // Whether this rank is the one that gives orders.
     bool gives_orders() const noexcept { return first_ == 0; }
     // Takes effect with the next fetch() or publish().
-    void order(std::uint32_t seat, int cpu, NodeId node) noexcept {
-        table_.seat(seat).ordered.store({cpu + 1, node}, std::memory_order_relaxed);
+    void order(std::uint32_t assignment, int cpu, NodeId node) noexcept {
+        table_.assignment(assignment).ordered.store({cpu + 1, node}, std::memory_order_relaxed);
     }
     // Pairs with the acquire in orders().
     void publish() noexcept { table_.orders().orders.fetch_add(1, std::memory_order_release); }
@@ -157,11 +160,11 @@ class WorkerSeats {
         return 0;
     }
 
-    // bytes[a][b]: the bytes of mail that seat a has sent to seat b so far.
+    // bytes[a][b]: the bytes of mail that worker a has sent to worker b so far.
     std::vector<std::vector<double>> mail_bytes() const {
-        std::vector<std::vector<double>> bytes(seats(), std::vector<double>(seats()));
-        for (std::uint32_t a = 0; a < seats(); ++a)
-            for (std::uint32_t b = 0; b < seats(); ++b)
+        std::vector<std::vector<double>> bytes(size(), std::vector<double>(size()));
+        for (std::uint32_t a = 0; a < size(); ++a)
+            for (std::uint32_t b = 0; b < size(); ++b)
                 bytes[a][b] =
                     static_cast<double>(table_.mail(a, b).load(std::memory_order_relaxed));
         return bytes;
@@ -188,16 +191,16 @@ class WorkerSeats {
     bool crowded() const noexcept {
         return table_.orders().crowded.load(std::memory_order_relaxed);
     }
-    Seat ordered(std::uint32_t w) const noexcept {
-        const SeatTable::Where where = seat(w).ordered.load(std::memory_order_relaxed);
+    CpuAssignment ordered(std::uint32_t w) const noexcept {
+        const CpuTable::Where where = assignment(w).ordered.load(std::memory_order_relaxed);
         return {where.cpu_and_1 - 1, where.node};
     }
     int cpu_of(std::uint32_t w) const noexcept {  // −1: where it began
-        return seat(w).now.load(std::memory_order_relaxed).cpu_and_1 - 1;
+        return assignment(w).now.load(std::memory_order_relaxed).cpu_and_1 - 1;
     }
-    // Records the seat that the worker has now.
-    void take_seat(std::uint32_t w, const Seat& place) noexcept {
-        seat(w).now.store({place.cpu + 1, place.node}, std::memory_order_relaxed);
+    // Records the assignment that the worker has now.
+    void note_moved(std::uint32_t w, const CpuAssignment& place) noexcept {
+        assignment(w).now.store({place.cpu + 1, place.node}, std::memory_order_relaxed);
     }
     // Records the result of binding the worker; 0: the kernel has bound it.
     void note_binding(std::uint32_t w, int error) noexcept {
@@ -214,14 +217,14 @@ class WorkerSeats {
     // Counts mail to a worker of this rank or of a rank that shares the table. Other mail is not
     // counted. Only worker `from` writes its row.
     void count_mail(std::uint32_t from, Partition::Owner to, std::size_t bytes) noexcept {
-        if (to.rank >= first_seats_.size() || first_seats_[to.rank] == no_seat) return;
+        if (to.rank >= first_of_rank_.size() || first_of_rank_[to.rank] == not_in_table) return;
         std::atomic<std::uint64_t>& sum =
-            table_.mail(first_ + from, first_seats_[to.rank] + to.worker);
+            table_.mail(first_ + from, first_of_rank_[to.rank] + to.worker);
         sum.store(sum.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
     }
 
   private:
-    static constexpr std::uint32_t no_seat = UINT32_MAX;
+    static constexpr std::uint32_t not_in_table = UINT32_MAX;
 
     struct FreeLines {
         void operator()(std::byte* lines) const noexcept {
@@ -229,19 +232,22 @@ class WorkerSeats {
         }
     };
     using Lines = std::unique_ptr<std::byte[], FreeLines>;
-    static Lines make_lines(std::uint32_t seats) {
-        const std::size_t bytes = SeatTable::bytes_for(seats);
+    static Lines make_lines(std::uint32_t assignments) {
+        const std::size_t bytes = CpuTable::bytes_for(assignments);
         Lines lines(new (std::align_val_t{64}) std::byte[bytes]{});
         return lines;
     }
 
-    SeatTable::Seat& seat(std::uint32_t w) const noexcept { return table_.seat(first_ + w); }
+    CpuTable::CpuAssignment& assignment(std::uint32_t w) const noexcept {
+        return table_.assignment(first_ + w);
+    }
 
     std::uint32_t workers_;
     Lines own_;  // null: the table is shared
-    SeatTable table_;
-    std::vector<std::uint32_t> first_seats_;  // by rank; no_seat: the rank is not in this table
-    std::uint32_t first_ = 0;                 // this rank's first seat
+    CpuTable table_;
+    std::vector<std::uint32_t>
+        first_of_rank_;        // by rank; not_in_table: the rank is not in this table
+    std::uint32_t first_ = 0;  // this rank's first assignment
     std::vector<std::atomic<int>> miss_counters_;
     std::vector<std::atomic<int>> refusals_;  // by worker
     std::atomic<std::uint64_t> pages_fetched_{0};

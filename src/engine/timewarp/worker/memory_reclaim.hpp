@@ -18,9 +18,9 @@
 
 namespace nw {
 
-class MemoryRelief {
+class MemoryReclaim {
   public:
-    explicit MemoryRelief(WorkerCore& core) : core_(core) {}
+    explicit MemoryReclaim(WorkerCore& core) : core_(core) {}
 
     // Called for each new GVT. `uncommitted`: events that the worker has executed and not
     // committed. `pending`: events that it has not executed.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/timewarp/host_seats.hpp"
+#include "engine/timewarp/host_placement.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,22 +11,22 @@
 namespace nw {
 
 // Written only by its rank. All zero: the rank has not published figures yet.
-struct alignas(64) HostSeats::Pages {
+struct alignas(64) HostPlacement::Pages {
     struct Home {
         std::atomic<std::uint64_t> bytes;
         std::atomic<std::uint64_t> remote_bytes;
     };
-    std::array<Home, nodes_told> homes;
+    std::array<Home, published_nodes_max> homes;
     std::atomic<std::uint64_t> migrated_bytes;
     std::atomic<std::uint64_t> migration_ns;
-    std::atomic<std::uint64_t> times_told;
+    std::atomic<std::uint64_t> publications;
 };
 
-HostSeats::HostSeats(RankGroup& ranks, const PlacementChoice& place, const WorkerPlaces& where,
-                     std::vector<std::string>& notices) {
+HostPlacement::HostPlacement(RankGroup& ranks, const PlacementChoice& place,
+                             const WorkerPlaces& where, std::vector<std::string>& notices) {
     if (ranks.ranks() == 1 || !place.moves_workers) return;
     const std::vector<std::uint32_t>& sharers = where.sharers;
-    pages_begin_ = SeatTable::bytes_for(static_cast<std::uint32_t>(where.host_places.size()));
+    pages_begin_ = CpuTable::bytes_for(static_cast<std::uint32_t>(where.host_places.size()));
     const std::size_t bytes = pages_begin_ + sharers.size() * sizeof(Pages);
     const bool is_alone = sharers.size() < 2;
     const bool makes = !is_alone && sharers.front() == index(ranks.rank());
@@ -41,7 +41,7 @@ HostSeats::HostSeats(RankGroup& ranks, const PlacementChoice& place, const Worke
                                       [&](std::uint32_t r) { return !statuses[r].empty(); });
     number_ = where.number;
     if (refused == sharers.end()) {
-        seats_ = {sharers, memory_.begin()};
+        assignments_ = {sharers, memory_.begin()};
         return;
     }
     notices.push_back(
@@ -50,34 +50,34 @@ HostSeats::HostSeats(RankGroup& ranks, const PlacementChoice& place, const Worke
                     place.word, statuses[*refused]));
 }
 
-HostSeats::Pages& HostSeats::pages_of(std::size_t number) const noexcept {
-    auto* const begin = static_cast<std::byte*>(seats_.memory) + pages_begin_;
+HostPlacement::Pages& HostPlacement::pages_of(std::size_t number) const noexcept {
+    auto* const begin = static_cast<std::byte*>(assignments_.memory) + pages_begin_;
     return std::launder(reinterpret_cast<Pages*>(begin))[number];
 }
 
-void HostSeats::tell(const RankPages& pages) noexcept {
+void HostPlacement::publish(const RankPages& pages) noexcept {
     if (!is_shared()) return;
-    Pages& told = pages_of(number_);
-    for (std::size_t n = 0; n < nodes_told; ++n) {
+    Pages& own = pages_of(number_);
+    for (std::size_t n = 0; n < published_nodes_max; ++n) {
         const auto found = pages.homes.find(NodeId{static_cast<int>(n)});
         const HomeMemory home = found == pages.homes.end() ? HomeMemory{} : found->second;
-        told.homes[n].bytes.store(home.bytes, std::memory_order_relaxed);
-        told.homes[n].remote_bytes.store(
+        own.homes[n].bytes.store(home.bytes, std::memory_order_relaxed);
+        own.homes[n].remote_bytes.store(
             static_cast<std::uint64_t>(static_cast<double>(home.bytes) * home.remote_share),
             std::memory_order_relaxed);
     }
-    told.migrated_bytes.store(pages.migrated_bytes, std::memory_order_relaxed);
-    told.migration_ns.store(pages.migration_ns, std::memory_order_relaxed);
-    told.times_told.fetch_add(1, std::memory_order_release);  // pairs with the acquire load
+    own.migrated_bytes.store(pages.migrated_bytes, std::memory_order_relaxed);
+    own.migration_ns.store(pages.migration_ns, std::memory_order_relaxed);
+    own.publications.fetch_add(1, std::memory_order_release);  // pairs with the acquire load
 }
 
-std::optional<RankPages> HostSeats::told() const {
+std::optional<RankPages> HostPlacement::published() const {
     RankPages sum;
     std::map<NodeId, double> remote;
-    for (std::size_t r = 0; r < seats_.ranks.size(); ++r) {
+    for (std::size_t r = 0; r < assignments_.ranks.size(); ++r) {
         const Pages& pages = pages_of(r);
-        if (pages.times_told.load(std::memory_order_acquire) == 0) return std::nullopt;
-        for (std::size_t n = 0; n < nodes_told; ++n) {
+        if (pages.publications.load(std::memory_order_acquire) == 0) return std::nullopt;
+        for (std::size_t n = 0; n < published_nodes_max; ++n) {
             const std::uint64_t bytes = pages.homes[n].bytes.load(std::memory_order_relaxed);
             if (bytes == 0) continue;
             const NodeId node{static_cast<int>(n)};

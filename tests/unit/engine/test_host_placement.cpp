@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: two ranks of a host share seats, mail figures and page figures. As in two processes, each
-// rank maps the shared memory separately. Each rank is a thread here, because the ranks wait for
-// each other.
+// Goal: two ranks of a host share assignments, mail figures and page figures. As in two processes,
+// each rank maps the shared memory separately. Each rank is a thread here, because the ranks wait
+// for each other.
 #include <array>
 #include <atomic>
 #include <barrier>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/timewarp/host_seats.hpp"
+#include "engine/timewarp/host_placement.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -55,7 +55,7 @@ class ThreadRank final : public RankGroup {
 
 // A host with two ranks of two workers: rank 0 on node 0, rank 1 on node 1.
 struct TwoRanks {
-    std::array<std::unique_ptr<HostSeats>, 2> host;
+    std::array<std::unique_ptr<HostPlacement>, 2> host;
     std::array<WorkerPlaces, 2> where;
     std::array<std::vector<std::string>, 2> notices;
 
@@ -72,8 +72,8 @@ struct TwoRanks {
             if (sharers.size() == 2) where[r].host_places = {{0, n0}, {1, n0}, {2, n1}, {3, n1}};
             threads.emplace_back([&, r] {
                 ThreadRank ranks(r, table, lie);
-                host[r] =
-                    std::make_unique<HostSeats>(ranks, asymsched_placement, where[r], notices[r]);
+                host[r] = std::make_unique<HostPlacement>(ranks, asymsched_placement, where[r],
+                                                          notices[r]);
             });
         }
         for (std::thread& thread : threads) thread.join();
@@ -83,17 +83,18 @@ struct TwoRanks {
 }  // namespace
 
 TEST_CASE(
-    "HostSeats: one rank gives orders to the workers of both ranks and reads the mail figures of "
+    "HostPlacement: one rank gives orders to the workers of both ranks and reads the mail figures "
+    "of "
     "both") {
     const TwoRanks ranks;
     REQUIRE(ranks.host[0]->is_shared());
     REQUIRE(ranks.host[1]->is_shared());
-    CHECK(ranks.host[0]->seats().memory != ranks.host[1]->seats().memory);
-    WorkerSeats first({n0, n0}, RankId{0}, ranks.host[0]->seats());
-    WorkerSeats second({n1, n1}, RankId{1}, ranks.host[1]->seats());
+    CHECK(ranks.host[0]->assignments().memory != ranks.host[1]->assignments().memory);
+    CpuAssignments first({n0, n0}, RankId{0}, ranks.host[0]->assignments());
+    CpuAssignments second({n1, n1}, RankId{1}, ranks.host[1]->assignments());
     CHECK(first.gives_orders());
     CHECK_FALSE(second.gives_orders());
-    CHECK(first.seats() == 4);
+    CHECK(first.size() == 4);
 
     second.count_mail(1, {0, 0}, 100);
     second.count_mail(1, {1, 0}, 7);
@@ -108,37 +109,38 @@ TEST_CASE(
     CHECK(second.orders() == 1);
     CHECK(second.fetches() == 1);
     CHECK(second.ordered(0).cpu == -1);
-    CHECK(second.ordered(1) == WorkerSeats::Seat{5, n2});
+    CHECK(second.ordered(1) == CpuAssignments::CpuAssignment{5, n2});
     CHECK(second.node_of(1) == n1);
-    second.take_seat(1, second.ordered(1));
+    second.note_moved(1, second.ordered(1));
     CHECK(second.node_of(1) == n2);
     CHECK(second.cpu_of(1) == 5);
     CHECK(first.nodes() == std::vector<NodeId>{n0, n0});
 }
 
-TEST_CASE("WorkerSeats: a reader between two orders reads the CPU and the node of the same order") {
-    WorkerSeats seats({n0});
-    seats.order(0, 0, n0);
+TEST_CASE(
+    "CpuAssignments: a reader between two orders reads the CPU and the node of the same order") {
+    CpuAssignments assignments({n0});
+    assignments.order(0, 0, n0);
     std::atomic<bool> over{false};
     std::thread placement([&] {
-        for (int i = 0; i < 1'000'000; ++i) seats.order(0, i % 3, NodeId{i % 3});
+        for (int i = 0; i < 1'000'000; ++i) assignments.order(0, i % 3, NodeId{i % 3});
         over = true;
     });
     int torn = 0;
     while (!over) {
-        const WorkerSeats::Seat place = seats.ordered(0);
+        const CpuAssignments::CpuAssignment place = assignments.ordered(0);
         torn += place.cpu != index(place.node);
     }
     placement.join();
     CHECK(torn == 0);
 }
 
-TEST_CASE("HostSeats: page figures are summed after both ranks have reported them") {
+TEST_CASE("HostPlacement: page figures are summed after both ranks have reported them") {
     const TwoRanks ranks;
-    ranks.host[0]->tell({{{n0, {1000, 0.5}}}, 4096, 10});
-    CHECK_FALSE(ranks.host[0]->told());
-    ranks.host[1]->tell({{{n0, {3000, 0}}, {n1, {500, 1}}}, 8192, 20});
-    const std::optional<RankPages> told = ranks.host[0]->told();
+    ranks.host[0]->publish({{{n0, {1000, 0.5}}}, 4096, 10});
+    CHECK_FALSE(ranks.host[0]->published());
+    ranks.host[1]->publish({{{n0, {3000, 0}}, {n1, {500, 1}}}, 8192, 20});
+    const std::optional<RankPages> told = ranks.host[0]->published();
     REQUIRE(told);
     CHECK(told->homes.size() == 2);
     CHECK(told->homes.at(n0).bytes == 4000);
@@ -146,11 +148,11 @@ TEST_CASE("HostSeats: page figures are summed after both ranks have reported the
     CHECK(told->homes.at(n1).remote_share == 1);
     CHECK(told->migrated_bytes == 12288);
     CHECK(told->migration_ns == 30);
-    ranks.host[1]->tell({{{n1, {500, 0}}}, 8192, 20});
-    CHECK(ranks.host[0]->told()->homes.at(n0).bytes == 1000);
+    ranks.host[1]->publish({{{n1, {500, 0}}}, 8192, 20});
+    CHECK(ranks.host[0]->published()->homes.at(n0).bytes == 1000);
 }
 
-TEST_CASE("HostSeats: ranks that cannot share memory report this and the reason") {
+TEST_CASE("HostPlacement: ranks that cannot share memory report this and the reason") {
     // As in another container, where the process number belongs to no process or to another one.
     const nw::test::TemporaryFolder folder;
     const std::string other = folder.path() + "/other";
@@ -166,7 +168,7 @@ TEST_CASE("HostSeats: ranks that cannot share memory report this and the reason"
     }
 }
 
-TEST_CASE("HostSeats: ranks on different cores share no seats and report nothing") {
+TEST_CASE("HostPlacement: ranks on different cores share no assignments and report nothing") {
     const TwoRanks ranks("", {0});
     for (std::size_t r = 0; r < 2; ++r) {
         CHECK_FALSE(ranks.host[r]->is_shared());

@@ -26,9 +26,11 @@ namespace nw {
 struct Group;
 struct LpRecord;
 
-class LookAhead {
+class EventPrefetcher {
   public:
-    explicit LookAhead(std::uint64_t seed) : make_blocks_(philox_maker()), seed_(seed) { forget(); }
+    explicit EventPrefetcher(std::uint64_t seed) : make_blocks_(philox_maker()), seed_(seed) {
+        forget();
+    }
 
     struct Place {
         Group* group = nullptr;
@@ -45,7 +47,7 @@ class LookAhead {
         if (next_ < known_ && blocks_.stream[next_] == front->target) [[likely]]
             return next_++;
         if (front != pending.upcoming(0)) return none;
-        look(pending, lps);
+        prepare(pending, lps);
         return next_++;
     }
 
@@ -70,7 +72,7 @@ class LookAhead {
     using Places = std::array<Place, width>;
 
     template <class Lps>
-    [[gnu::noinline]] void look(const PendingSet& pending, const Lps& lps) {
+    [[gnu::noinline]] void prepare(const PendingSet& pending, const Lps& lps) {
         const PendingEntry* const run = pending.upcoming(0);
         const std::size_t left = pending.left_in_run();
         if (run == continues_at_ && pending.run_number() == run_number_) [[likely]] {

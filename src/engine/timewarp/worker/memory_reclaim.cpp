@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/timewarp/worker/memory_relief.hpp"
+#include "engine/timewarp/worker/memory_reclaim.hpp"
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ bool is_worth_releasing(const PlatformHeap& heap) noexcept {
 
 }  // namespace
 
-void MemoryRelief::on_gvt(std::uint64_t uncommitted, std::size_t pending) {
+void MemoryReclaim::on_gvt(std::uint64_t uncommitted, std::size_t pending) {
     MemoryBudget& budget = core_.rank.memory_budget();
     events_ahead_max_ = Throttle::unlimited;
     if (budget.level(core_.now) == MemoryBudget::Level::ample) [[likely]] {
@@ -61,7 +61,7 @@ void MemoryRelief::on_gvt(std::uint64_t uncommitted, std::size_t pending) {
         Throttle::unlimited - 1));
 }
 
-std::uint64_t MemoryRelief::free_heap_bytes(std::size_t pending) noexcept {
+std::uint64_t MemoryReclaim::free_heap_bytes(std::size_t pending) noexcept {
     if (core_.now - heaps_counted_at_ >= count_interval) {
         heaps_counted_at_ = core_.now;
         free_heap_bytes_ = 0;
@@ -75,7 +75,7 @@ std::uint64_t MemoryRelief::free_heap_bytes(std::size_t pending) noexcept {
     return free_heap_bytes_;
 }
 
-void MemoryRelief::give_back(MemoryBudget::Level level) {
+void MemoryReclaim::give_back(MemoryBudget::Level level) {
     if (!is_low_) return;
     forget_some();
     if (core_.rank.memory_budget().wants_release() && core_.now >= next_release_)
@@ -83,7 +83,7 @@ void MemoryRelief::give_back(MemoryBudget::Level level) {
 }
 
 // A group that rebinding moves during a walk may be left out of this walk.
-void MemoryRelief::trim_mail() {
+void MemoryReclaim::trim_mail() {
     if (core_.now < trim_due_) return;
     const std::size_t end = std::min(core_.groups.size(), trimmed_ + mail_trims_per_turn);
     for (; trimmed_ < end; ++trimmed_) core_.groups[trimmed_]->mail.trim();
@@ -93,7 +93,7 @@ void MemoryRelief::trim_mail() {
 }
 
 // Visits each LP once. LPs that execute events are forgotten when these events are committed.
-void MemoryRelief::forget_some() {
+void MemoryReclaim::forget_some() {
     for (std::size_t left = forgotten_lps_per_turn;
          left > 0 && forgotten_groups_ < core_.groups.size();) {
         Group& group = *core_.groups[forgotten_groups_];
@@ -111,7 +111,7 @@ void MemoryRelief::forget_some() {
     }
 }
 
-void MemoryRelief::release_some(bool full) {
+void MemoryReclaim::release_some(bool full) {
     // Measured in bytes visited and not by the clock, so that a stepped run can be replayed.
     std::chrono::nanoseconds spent{0};
     for (std::size_t n = 0; n < core_.groups.size() && spent < release_time_per_turn; ++n) {

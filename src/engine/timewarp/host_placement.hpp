@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data that ranks on the same cores of a host share during a run if one of these ranks decides for
-// all (PlacementChoice::moves_workers): the table of seats, and the page figures of each rank. The
-// data are in memory that the processes share, so that no rank waits for another rank. MPI is not
-// used, because it is busy with events.
+// all (PlacementChoice::moves_workers): the table of assignments, and the page figures of each
+// rank. The data are in memory that the processes share, so that no rank waits for another rank.
+// MPI is not used, because it is busy with events.
 //
 // Ranks on other hosts, and ranks that a launcher has bound to other cores, have a separate table.
 #pragma once
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/timewarp/rank/worker_seats.hpp"
+#include "engine/timewarp/rank/cpu_assignments.hpp"
 #include "engine/worker_threads.hpp"
 #include "net/rank_group.hpp"
 #include "numa/os/shared_memory.hpp"
@@ -28,25 +28,26 @@ struct RankPages {
     std::uint64_t migration_ns = 0;    // CPU time of these migrations
 };
 
-class HostSeats {
+class HostPlacement {
   public:
-    HostSeats() = default;  // nothing is shared
+    HostPlacement() = default;  // nothing is shared
     // Collective. `place` is the same on all ranks. If it moves workers and the ranks cannot share
     // memory, for example between containers, adds a notice. Then no rank decides, because several
     // ranks could choose the same CPUs.
-    HostSeats(RankGroup& ranks, const PlacementChoice& place, const WorkerPlaces& where,
-              std::vector<std::string>& notices);
+    HostPlacement(RankGroup& ranks, const PlacementChoice& place, const WorkerPlaces& where,
+                  std::vector<std::string>& notices);
 
-    const SharedSeats& seats() const noexcept { return seats_; }
-    bool is_shared() const noexcept { return seats_.memory != nullptr; }
+    const SharedCpuTable& assignments() const noexcept { return assignments_; }
+    bool is_shared() const noexcept { return assignments_.memory != nullptr; }
 
-    // Publishes this rank's figures, except for nodes from nodes_told on. Thread: one of each rank.
-    void tell(const RankPages& pages) noexcept;
+    // Publishes this rank's figures, except for nodes from published_nodes_max on. Thread: one of
+    // each rank.
+    void publish(const RankPages& pages) noexcept;
     // Returns the sum over the sharing ranks, or nothing if a rank has not published figures yet.
     // Requires: is_shared().
-    std::optional<RankPages> told() const;
+    std::optional<RankPages> published() const;
 
-    static constexpr std::size_t nodes_told = 64;
+    static constexpr std::size_t published_nodes_max = 64;
 
   private:
     struct Pages;
@@ -54,7 +55,7 @@ class HostSeats {
     Pages& pages_of(std::size_t number) const noexcept;
 
     SharedMemory memory_;
-    SharedSeats seats_;
+    SharedCpuTable assignments_;
     std::size_t number_ = 0;       // of this rank among the sharing ranks
     std::size_t pages_begin_ = 0;  // offset in bytes
 };
