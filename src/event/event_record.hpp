@@ -26,9 +26,10 @@ enum class EventStatus : std::uint8_t {
 struct EventRecord : EventHeader {
     EventRecord* next_sent;  // the next event that the same execution sent to this worker
     EventStatus status;
-    // Sender and target have, or had, different workers. So an anti-message may have arrived before
-    // the event.
-    bool from_other_worker;
+    // The event is canceled by an anti-message with its identity, which may arrive before the
+    // event: its sender has, or had, another worker, or its sender's event is or was in the log. No
+    // list of sent events contains it.
+    bool canceled_by_identity;
     bool failed;          // its handler threw, crashed, or was skipped after an earlier failure
     bool lets_end;        // the LP's can_end() returned true after it
     bool rollback_tried;  // --check-rollback has handled it
@@ -54,7 +55,7 @@ struct EventRecord : EventHeader {
     void begin() noexcept {
         next_sent = nullptr;
         status = EventStatus::pending;
-        from_other_worker = false;
+        canceled_by_identity = false;
         failed = false;
         lets_end = false;
         rollback_tried = false;

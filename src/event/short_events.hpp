@@ -117,7 +117,7 @@ class ShortEvents {
     EventRecord& record_of(const PendingEntry& entry) noexcept {
         if (entry.has_record()) return *entry.record();
         record_.header.begin();
-        record_.header.from_other_worker = true;
+        record_.header.canceled_by_identity = true;
         return rewritten_record_of(entry);
     }
     // As record_of(), but the record of a short event keeps all fields behind its header.
@@ -134,6 +134,8 @@ class ShortEvents {
         return record;
     }
     bool is_record(const EventRecord& event) const noexcept { return &event == &record_.header; }
+    // Bytes of all bodies, used or free. They are not returned before the end of the run.
+    std::size_t bytes() const noexcept { return bodies_made_ * sizeof(detail::ShortBody); }
     // The record of short events.
     EventRecord& record() noexcept { return record_.header; }
 

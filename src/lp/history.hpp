@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The events that an LP has executed and may have to undo: a ring with one entry per event, oldest
-// first. A position is an ordinal: the number of the event among those that the LP has executed,
-// modulo 2^32. An entry keeps its position until it is removed at the front (fossil collection) or
-// at the back (rollback).
+// first. A position is an ordinal modulo 2^32: it counts the entries that the LP has had so far. If
+// the LP saves states, events in the worker's log have positions, too. An entry keeps its position
+// until it is removed at the front (fossil collection) or at the back (rollback).
 //
 // A ring is better than a list through the events: coasting forward walks from older to newer
 // entries, rollback walks backward, and commit removes entries at the front. The bytes that restore
@@ -22,8 +22,9 @@
 namespace nw {
 
 // A side effect of an executed event. It is kept until the event is committed or undone. It is an
-// event sent to another worker (as its anti-message), a row of output, figures that were evaluated
-// before the event, or the message of its failure. `bytes` bytes of content follow.
+// event sent to another worker or by an event of the log (as its anti-message), a row of output,
+// figures that were evaluated before the event, or the message of its failure. `bytes` bytes of
+// content follow.
 struct SideEffect {
     enum class Kind : std::uint8_t { remote_send, output_row, figures, failure };
     SideEffect* next;

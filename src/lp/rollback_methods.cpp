@@ -19,6 +19,11 @@ namespace {
 // rollbacks it would be smaller, with more rollbacks larger.
 constexpr std::uint32_t undo_bytes_max = 128;
 
+// Plain states above this size are in large chunks of the LP's heap. A snapshot of such a chunk
+// stores only the pages that have changed since the last snapshot, and takes a quarter of the time
+// of a copy if an event changes 4 KiB of 1 MiB (decision 0024).
+constexpr std::uint32_t copied_state_bytes_max = 8192;
+
 // Restores the newest saved state, and coasts forward. Nothing is restored if the LP has failed
 // irrevocably: the undone events, which came later, have executed nothing.
 void restore_saved(StateKeeper& keeper, Undoing& undoing) {
@@ -61,8 +66,10 @@ class CopyMethod final : public RollbackMethod {
         rules.state_saving_interval = interval;
         if (interval <= 1 && rules.state_bytes <= undo_bytes_max)
             rules.set_undo_bytes(rules.copied_bytes = rules.state_bytes);
-        else
+        else if (rules.state_bytes <= copied_state_bytes_max)
             rules.saved = StateKeepingRules::Saved::copies;
+        else
+            rules.saved = StateKeepingRules::Saved::snapshots;
         return rules;
     }
     void restore(StateKeeper& keeper, Undoing& undoing) const override {

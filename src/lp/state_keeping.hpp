@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saves and restores the states of LPs, by the rules that a method of --rollback makes
-// (rollback_methods.hpp). An LP's past is kept in one of two ways:
+// (rollback_methods.hpp). An LP's past is kept in one of three ways:
 //
 //   in each entry of the history, bytes that restore the state before the event
+//   before each event, a small state in the event's entry of the log
 //   every χ events a saved state: a copy of the plain state, or a snapshot of the LP's heap
 //
 // χ is adapted for each LP: ⌈√(2 · events/rollbacks · cost of saving a state/cost of an event)⌉,
@@ -40,8 +41,9 @@ struct SavedState {
 
 // An LP's saved states, and the measurements from which its interval is adapted.
 struct SavedStates {
-    SavedState* newest = nullptr;  // then by `older`; null only if the history is empty
-    std::uint64_t bytes = 0;       // of all saved states; shared data are counted once
+    SavedState* newest =
+        nullptr;              // then by `older`; null: no rollback needs a state outside of the log
+    std::uint64_t bytes = 0;  // of all saved states; shared data are counted once
     std::uint32_t interval = 8;    // events between saved states
     std::uint32_t bytes_most = 0;  // of one saved state, with its headers
     History::Ordinal adapted_at =
@@ -208,7 +210,7 @@ class StateKeeper {
     // events before `position` are final. Requires: the LP has saved a state.
     void adapt(LpRecord& lp, History::Ordinal position) noexcept;
     // Drops the saved states of an LP whose executed events are all final. The next state is saved
-    // before its next event. Requires: the history is empty.
+    // before its next event. The caller also drops the entries of the history.
     void drop_past(LpRecord& lp, PlatformHeap& heap) noexcept;
     // Like drop_past(), and also drops the measurements, as if the LP had never executed an event.
     // Used if memory is short.

@@ -25,12 +25,14 @@ UndoLog::UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_
       undo_bytes_(undo_bytes),
       fixed_bytes_(sizeof(LogEntry) + undo_bytes + state_bytes_max + rounded(payload_bytes_max)) {
     // execute_logged() copies the largest payload of a short event, whatever its size.
-    slack_ = fixed_bytes_ + sends_expected * sizeof(EventHeader);
+    slack_ = slack_min();
     ring_ = std::make_unique_for_overwrite<std::byte[]>(ring_bytes());
 }
 
-// Makes room for an entry of `bytes` at the tail.
+// Makes room for an entry of `bytes` at the tail. It may extend into the slack.
 [[gnu::noinline]] void UndoLog::make_room(std::size_t bytes) {
+    if (bytes > slack_min()) large_until_ = tail_ + bytes;
+    if (bytes <= slack_ && used_bytes() + bytes <= capacity()) return;
     slack_ = std::max(slack_, bytes);
     resize(std::bit_ceil(std::max(used_bytes() + slack_, capacity())));
 }
@@ -44,18 +46,20 @@ void UndoLog::resize(std::size_t capacity) {
     };
     for (Offset offset = head_; offset != tail_; offset += at(offset).bytes)
         copy(offset, at(offset).bytes);
-    copy(tail_, fixed_bytes_ + sends_expected * sizeof(EventHeader));
+    copy(tail_, slack_min());
     ring_ = std::move(ring);
     mask_ = capacity - 1;
 }
 
 void UndoLog::trim(bool memory_is_low) {
-    used_most_ = std::max(used_most_, used_bytes());
     if (++trims_ < trims_per_decision && !memory_is_low) return;
     const std::size_t used = memory_is_low ? used_bytes() : used_most_;
     trims_ = 0;
     used_most_ = used_bytes();
-    if (capacity() > capacity_min && used + slack_ < capacity() / 4) resize(capacity() / 2);
+    const bool shrinks_slack = slack_ > slack_min() && head_ >= large_until_;
+    if (shrinks_slack) slack_ = slack_min();
+    const bool shrinks_ring = capacity() > capacity_min && used + slack_ < capacity() / 4;
+    if (shrinks_slack || shrinks_ring) resize(shrinks_ring ? capacity() / 2 : capacity());
 }
 
 void UndoLog::validate() const {

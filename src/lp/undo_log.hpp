@@ -19,6 +19,7 @@
 // Owner: the worker that owns the LPs. Memory: the worker's own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,9 +37,9 @@ namespace nw {
 struct LogEntry {
     using Flags = std::uint8_t;
     enum Flag : Flags {
-        gone = 1,         // The entry was taken out of the log. Its other fields are not used.
-        timed = 2,        // It stands for events_between_timed events in its group's load.
-        saves = 4,        // The LP saves states outside of the log: may be needed after its commit.
+        gone = 1,   // The entry was taken out of the log. Only its bytes and its event are read.
+        timed = 2,  // It stands for events_between_timed events in its group's load.
+        saves = 4,  // The LP saves states outside of the log: may be needed after its commit.
         next_saves = 8,   // A state is saved before the LP's next event.
         has_effects = 16  // It has side effects or a record, or the model has on_commit().
     };
@@ -89,7 +90,7 @@ class UndoLog {
     // begin() was called since the last append(), the content of that entry is kept.
     LogEntry& begin(std::size_t sends = sends_expected) {
         const std::size_t room = fixed_bytes_ + sends * sizeof(EventHeader);
-        if (tail_ - head_ + room > capacity() || room > slack_) [[unlikely]]
+        if (tail_ - head_ + room > capacity() || sends > sends_expected) [[unlikely]]
             make_room(room);
         return at(tail_);
     }
@@ -158,6 +159,7 @@ class UndoLog {
     std::uint32_t commit(const EventKey& bound, std::uint32_t limit, Each&& commit_each,
                          Other&& commit_other) {
         std::uint32_t committed = 0;
+        used_most_ = std::max(used_most_, used_bytes());
         while (first_uncommitted_ != tail_ && committed != limit) {
             LogEntry& entry = at(first_uncommitted_);
             if ((entry.flags & LogEntry::gone) != 0) [[unlikely]] {
@@ -225,6 +227,10 @@ class UndoLog {
     }
     static Offset newest_of(const LpRecord& lp) noexcept { return lp.newest_in_log * granule; }
     std::size_t capacity() const noexcept { return mask_ + 1; }
+    // Bytes of the largest entry with sends_expected sends.
+    std::size_t slack_min() const noexcept {
+        return fixed_bytes_ + sends_expected * sizeof(EventHeader);
+    }
     void make_room(std::size_t bytes);
     void resize(std::size_t capacity);
 
@@ -242,8 +248,9 @@ class UndoLog {
     const std::size_t undo_bytes_;
     const std::size_t fixed_bytes_;  // of an entry without sends
     std::vector<Offset> chain_;      // of take()
-    std::size_t used_most_ = 0;      // since the last decision of trim()
-    std::uint32_t trims_ = 0;        // since then
+    std::size_t used_most_ = 0;      // at the commits since the last decision of trim()
+    Offset large_until_ = 0;   // the last entry that needed a larger slack is before this offset
+    std::uint32_t trims_ = 0;  // since then
 
     static constexpr Offset first = 64;  // above 0, the offset of LPs without an entry
 };

@@ -73,7 +73,7 @@ void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t
             validate_sent(lp, event, *sent, first_sequence, entry.sent_count);
             NW_CHECK(sent->status == EventStatus::pending ||
                      sent->status == EventStatus::processed);
-            NW_CHECK(!sent->from_other_worker);
+            NW_CHECK(!sent->canceled_by_identity);
         }
     }
     bool has_words = false;
@@ -114,7 +114,7 @@ void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t
 // second may arrive before the anti-message of the first.
 bool are_twins(const EventRecord& a, const EventRecord& b) noexcept {
     return a.key() == b.key() && a.serial != b.serial &&
-           (a.from_other_worker || b.from_other_worker);
+           (a.canceled_by_identity || b.canceled_by_identity);
 }
 
 void validate_event(const LpRecord& lp, const EventRecord& event, bool is_final,

@@ -58,7 +58,7 @@ REPLACED = {
     r"run_checkpoints": "checkpoints",
     r"free_history": "fossil collection",
     r"waiting_anti": "unmatched_anti_messages",
-    r"from_afar": "from_other_worker",
+    r"from_afar": "canceled_by_identity",
     r"\bhopeless": "infeasible",
     r"learn_gvt|take_in\b|wind_up|mind_memory|plan_ahead|spend_ahead|thrift": "the word of docs/glossary.md",
     r"[Ww]hereabouts": "error context",

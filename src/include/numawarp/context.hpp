@@ -173,9 +173,14 @@ class Context {
     }
     void send(LpId target, VirtualTime time, std::uint64_t body) noexcept {
         detail::SendBuffer& buffer = *buffer_;
-        *buffer.next++ = {std::bit_cast<std::uint64_t>(time),
-                          first_generation_ | std::uint64_t{index(self_)} << 32,
-                          (*buffer.sequence)++ | std::uint64_t{index(target)} << 32, body};
+        detail::SentEvent* event = buffer.next;
+        *event = {std::bit_cast<std::uint64_t>(time),
+                  first_generation_ | std::uint64_t{index(self_)} << 32,
+                  (*buffer.sequence)++ | std::uint64_t{index(target)} << 32, body};
+        // The engine may interrupt the handler between any two instructions. The event is complete,
+        // and its body is not in the list of free bodies, before the buffer contains the event.
+        asm volatile("" : "+r"(event) : "m"(*event), "m"(buffer.free_bodies));
+        buffer.next = event + 1;
     }
     // `Bytes`: a span. If its size is constant, the copy is a few moves between registers and
     // memory.

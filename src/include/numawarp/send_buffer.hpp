@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short events on their way from a handler to the engine. A short event has a payload of at most 56
-// bytes, and the handler that schedules it cannot be undone. Context::schedule() writes it into a
-// buffer, without a function call.
+// bytes. Context::schedule() writes it into a buffer, without a function call. The engine may
+// interrupt the handler between any two instructions, and then drops the events of the buffer.
 #pragma once
 
 #include <cstddef>

@@ -404,6 +404,25 @@ TEST_CASE("StateKeeper: a state that is too large for the log is saved outside o
     CHECK(kept.lp.saved_states->newest != nullptr);
 }
 
+struct HugeState {
+    std::uint64_t sum = 0;
+    std::uint64_t filling[4096] = {};
+};
+
+TEST_CASE("StateKeeper: copy saves a large plain state as a snapshot, which shares pages") {
+    KeptLp<Plain<HugeState>> kept(Rollback::copy, 2);
+    const std::uint64_t first_sum = kept.model().sum();
+    const History::Ordinal first = kept.lp.history.tail();
+    for (std::uint64_t& word : kept.model().state.filling) word = 1;
+    kept.execute(1);
+    const std::uint64_t of_one = kept.keeper.bytes();
+    for (int i = 0; i < 9; ++i) kept.execute(1);
+    CHECK(kept.lp.saved_states->newest->is_snapshot);
+    CHECK(kept.keeper.bytes() < of_one + 5 * sizeof(HugeState) / 2);
+    kept.roll_back(first);
+    CHECK(kept.model().sum() == first_sum);
+}
+
 TEST_CASE("StateKeeper: a handover of an LP also transfers its saved bytes") {
     KeptLp<Rich> kept(Rollback::snapshot, 4);
     for (int i = 0; i < 40; ++i) kept.execute(1);

@@ -204,7 +204,7 @@ TEST_CASE("validate: damage to an LP's history is found") {
          [](LpAtWork& a) {
              EventRecord& event = *a.oldest().event;
              EventRecord& next = *a.at(a.lp.history.head() + 1).event;
-             event.from_other_worker = next.from_other_worker = true;
+             event.canceled_by_identity = next.canceled_by_identity = true;
              event.time = next.time;
          }},
         {"an event of another LP", [](LpAtWork& a) { a.newest().event->target = 4; }},

@@ -50,6 +50,7 @@ bool Committer::step(bool forgets_past) {
     if (core_.plan.kinds.has_commit()) {
         if (sigsetjmp(core_.guard.env(), 0) != 0) {
             fail_in_on_commit(leave_crashed_handler(core_.guard));
+            count_logged();
             if (core_.running.lp->has_uncommitted) uncommitted_.push_back(core_.running.lp);
             return true;
         }
@@ -223,24 +224,29 @@ void Committer::write_rows() {
 // Commits at most `limit` events of the log. Returns whether there are no more to commit.
 bool Committer::commit_log(std::uint32_t limit, bool forgets_past) {
     UndoLog& log = core_.log;
-    VirtualTime last = last_committed_time_;
     const bool counts = core_.counts_events();
     const std::uint32_t committed = log.commit(
         core_.commit_bound, limit,
         [&](const LogEntry& entry) {
-            last = entry.event.time;
+            ++logged_committed_;
+            last_logged_ = entry.event.time;
             if (counts)
                 ++core_.figures.events[core_.plan.kinds.slot(entry.kind, entry.event.type)]
                       .committed;
         },
         [&](LogEntry& entry) { commit_rest(entry, forgets_past); });
-    note_committed(last);
-    core_.counters[Counter::committed_events] += committed;
+    count_logged();
     if (some_save_states_)
         drop_final_entries();
     else
         log.drop_final();
     return committed < limit;
+}
+
+// Adds the events of the log that were committed, also if on_commit() of the last one has crashed.
+void Committer::count_logged() noexcept {
+    core_.counters[Counter::committed_events] += std::exchange(logged_committed_, 0);
+    note_committed(last_logged_);
 }
 
 void Committer::drop_final_entries() {
@@ -298,7 +304,7 @@ void Committer::add_to_history(Group& group, LogEntry& entry, bool is_final) {
     if (event == nullptr) {
         event = &new_event(group, entry.event, core_.log.payload_of(entry));
         event->status = EventStatus::processed;
-        event->from_other_worker = true;  // its sender may cancel it by its identity
+        event->canceled_by_identity = true;  // its sender may cancel it by its identity
     }
     HistoryEntry& kept = lp.history.append(core_.stride, group.heap);
     kept = {event, nullptr, entry.side_effects, entry.random_used, entry.sent_count};

@@ -44,8 +44,8 @@ class Committer {
     VirtualTime last_committed_time() const noexcept { return last_committed_time_; }
     void resume_from(VirtualTime last_committed) noexcept { last_committed_time_ = last_committed; }
 
-    // Commits the LP's final events, before step() reaches them. Requires: the LP has events that
-    // are not committed.
+    // Commits the LP's final events, before step() reaches them. If they are in the log, commits
+    // all final events of the log. Requires: the LP has events that are not committed.
     void commit_now(Group& group, LpRecord& lp);
     // Commits an irrevocable event that has just been executed. `entry` is not in a history.
     void commit_at_once(Group& group, LpRecord& lp, HistoryEntry& entry);
@@ -111,6 +111,7 @@ class Committer {
     bool commit_batch(bool forgets_past);
     bool commit_log(std::uint32_t limit, bool forgets_past);
     void commit_rest(LogEntry& entry, bool forgets_past);
+    void count_logged() noexcept;
     void drop_final_entries();
     EventRecord& record_of(LogEntry& entry);
     void move_into_history(Group& group, LpRecord& lp);
@@ -134,6 +135,9 @@ class Committer {
     bool is_done_ = true;
     bool has_taken_over_ = false;  // added LPs may have events before core_.commit_bound
     VirtualTime last_committed_time_ = 0;
+    // Events of the log that were committed and are not yet in the counters.
+    std::uint32_t logged_committed_ = 0;
+    VirtualTime last_logged_ = 0;
     std::vector<OutputRow> rows_;
     // The record of an event in the log, for on_commit().
     struct {

@@ -250,7 +250,7 @@ bool Executor::may_undo_events() const noexcept {
                                                           const PendingEntry& entry) {
     EventRecord& event = core_.short_events.record_of(entry);
     const bool is_canceled = event.status == EventStatus::canceled ||
-                             (event.from_other_worker && lp.unmatched_anti_messages > 0 &&
+                             (event.canceled_by_identity && lp.unmatched_anti_messages > 0 &&
                               Rollbacks::take_anti_message(group, lp, event));
     if (is_canceled) {
         if (!core_.short_events.is_record(event)) free_event(group, event);
@@ -462,7 +462,7 @@ void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, st
     core_.lead = event.bound();
     ++core_.counters[Counter::executed_events];
 
-    const std::uint32_t sequence = lp.sequence;
+    logged_sequence_ = lp.sequence;
     core_.short_events.send_for(lp.sequence);
     Sends::renew(context, event.time, lp.id, lp.random_counter);
     ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
@@ -486,7 +486,7 @@ void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, st
     if (entry.record == nullptr && event.payload_bytes > 0)
         std::memcpy(core_.log.payload_of(entry), event.payload(),
                     detail::ShortBody::payload_bytes_max);
-    entry.sent_count = lp.sequence - sequence;
+    entry.sent_count = lp.sequence - logged_sequence_;
     auto* const first_send = reinterpret_cast<EventHeader*>(end);
     EventHeader* send = first_send;
     Sends::release_short<false>(core_, sends_, lp,
@@ -519,7 +519,7 @@ void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, st
     LogEntry& whole = core_.log.begin(sends);
     auto* send = reinterpret_cast<EventHeader*>(reinterpret_cast<std::byte*>(&whole) + bytes);
     for (EventRecord* sent = logged_entry_.sent; sent != nullptr; sent = sent->next_sent) {
-        sent->from_other_worker = true;  // it is canceled by its identity
+        sent->canceled_by_identity = true;  // it is canceled by its identity
         *send++ = *sent;
     }
     sends_.release_shortened(logged_entry_);
@@ -579,6 +579,8 @@ void Executor::keep_running() {
 void Executor::keep_logged() {
     auto& [group, lp, event, entry, hook_key, silent, hook] = core_.running;
     LogEntry& begun = core_.log.begun();
+    // An interruption may come between the count of an event and its entry in the buffer.
+    lp->sequence = logged_sequence_;
     if (core_.keeper.saves_states(*lp)) StateKeeper::set_next_position(*lp, begun.position);
     committer_.take_into_history(*group, *lp);
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);

@@ -97,6 +97,7 @@ class Executor final : public WatchedThread {
     const bool is_plain_;                           // execute_short() is sufficient for the run
     const bool logs_at_once_;      // short events that may be undone need only execute_logged()
     HistoryEntry logged_entry_{};  // what the handler of an event in the log does; no undo data
+    std::uint32_t logged_sequence_ = 0;  // of the LP, before this event
 };
 
 }  // namespace nw

@@ -98,7 +98,7 @@ void Handovers::separate_senders(const std::vector<std::uint32_t>& new_workers) 
                     continue;
                 }
                 *link = sent.next_sent;
-                sent.from_other_worker = true;
+                sent.canceled_by_identity = true;
                 add_anti_message(entry, sent, core_.rank.group(here)->heap);
             }
         }

@@ -27,8 +27,11 @@ void Housekeeping::reclaim_memory() {
 }
 
 void Housekeeping::sample_memory() noexcept {
-    sampler_.sample(core_.now, core_.groups, core_.keeper.bytes(),
-                    core_.rank.rings_to(core_.self.worker).size_bytes(), core_.log.ring_bytes());
+    sampler_.sample(core_.now, core_.groups,
+                    {.events = core_.short_events.bytes(),
+                     .history = core_.log.ring_bytes(),
+                     .snapshots = core_.keeper.bytes(),
+                     .mail_rings = core_.rank.rings_to(core_.self.worker).size_bytes()});
 }
 
 }  // namespace nw

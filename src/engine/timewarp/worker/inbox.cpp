@@ -57,7 +57,7 @@ void Inbox::receive(const WireEvent& wire, Group& group) {
         core_.short_events.push(wire, wire.payload(), core_.pending))
         return;
     EventRecord& event = new_event(group, wire, wire.payload());
-    event.from_other_worker = true;
+    event.canceled_by_identity = true;
     core_.pending.push(event.entry());
 }
 

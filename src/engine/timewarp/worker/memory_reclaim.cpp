@@ -12,6 +12,7 @@ namespace {
 // rounds, which is 1 ms by default. To reach that, the calls of free() for one forgotten LP would
 // have to take 2 µs in total. A visit to a group costs one memory access that misses the cache.
 constexpr std::size_t forgotten_lps_per_turn = 256;
+constexpr std::chrono::seconds walk_interval{1};
 constexpr std::chrono::microseconds release_time_per_turn{500};
 constexpr std::chrono::nanoseconds group_visit_time{100};
 
@@ -65,7 +66,8 @@ std::uint64_t MemoryReclaim::free_heap_bytes(std::size_t pending) noexcept {
     if (core_.now - heaps_counted_at_ >= count_interval) {
         heaps_counted_at_ = core_.now;
         free_heap_bytes_ = 0;
-        std::uint64_t needed = pending * sizeof(PendingEntry) + core_.log.used_bytes();
+        std::uint64_t needed =
+            pending * sizeof(PendingEntry) + core_.short_events.bytes() + core_.log.used_bytes();
         for (Group* group : core_.groups) {
             free_heap_bytes_ += group->heap.free_bytes();
             needed += group->heap.live_bytes() + group->memory.spans().used_bytes();
@@ -92,8 +94,13 @@ void MemoryReclaim::trim_mail() {
     trim_due_ = core_.now + (is_low_ ? mail_trim_interval_low : mail_trim_interval);
 }
 
-// Visits each LP once. LPs that execute events are forgotten when these events are committed.
+// Visits each LP once per walk. An LP with uncommitted events keeps what a rollback needs.
 void MemoryReclaim::forget_some() {
+    if (forgotten_groups_ >= core_.groups.size()) {
+        if (core_.now < walk_due_) return;
+        forgotten_groups_ = 0;
+        walk_due_ = core_.now + walk_interval;
+    }
     for (std::size_t left = forgotten_lps_per_turn;
          left > 0 && forgotten_groups_ < core_.groups.size();) {
         Group& group = *core_.groups[forgotten_groups_];
@@ -104,9 +111,12 @@ void MemoryReclaim::forget_some() {
         }
         LpRecord& lp = group.lps[forgotten_lps_++];
         // An LP on a list of the committer is forgotten after its commit.
-        if (!lp.has_uncommitted && lp.committed == lp.history.tail() &&
-            !core_.log.has_uncommitted(lp))
-            core_.forget(group, lp);
+        if (!lp.has_uncommitted && lp.committed == lp.history.tail()) {
+            if (!core_.log.has_uncommitted(lp))
+                core_.forget(group, lp);
+            else if (lp.history.empty())
+                lp.history.release(core_.stride, group.heap);
+        }
         --left;
     }
 }

@@ -49,7 +49,8 @@ class MemoryReclaim {
     bool is_low_ = false;
     std::size_t forgotten_groups_ = 0;  // groups whose LPs were all visited
     std::size_t forgotten_lps_ = 0;     // visited LPs of the next group
-    std::size_t released_groups_ = 0;   // index in core_.groups: the last group that was visited
+    WorkerCore::Clock::time_point walk_due_{};
+    std::size_t released_groups_ = 0;  // index in core_.groups: the last group that was visited
     WorkerCore::Clock::time_point next_release_{};
     WorkerCore::Clock::time_point heaps_counted_at_{};
     std::uint64_t free_heap_bytes_ = 0;

@@ -16,8 +16,7 @@ constexpr std::chrono::milliseconds interval_of_many{1000};
 }  // namespace
 
 void MemorySampler::sample(Clock::time_point now, const std::vector<Group*>& groups,
-                           std::uint64_t snapshot_bytes, std::uint64_t ring_bytes,
-                           std::uint64_t log_bytes) noexcept {
+                           const MemoryKinds& others) noexcept {
     next_ = now + (groups.size() > many_groups ? interval_of_many : interval);
     MemoryKinds kinds;
     std::uint64_t engine = 0, records = 0;
@@ -28,11 +27,9 @@ void MemorySampler::sample(Clock::time_point now, const std::vector<Group*>& gro
         engine += group->heap.live_bytes();
         records += group->count * sizeof(LpRecord);
     }
-    kinds.snapshots = snapshot_bytes;
-    kinds.mail_rings = ring_bytes;
     // The engine's heaps count whole chunks; so does the size of the saved states.
-    kinds.events = engine - std::min(engine, kinds.history + kinds.snapshots + records);
-    kinds.history += log_bytes;
+    kinds.events = engine - std::min(engine, kinds.history + others.snapshots + records);
+    kinds += others;
     if (kinds.sum() >= largest_.sum()) largest_ = kinds;
 }
 

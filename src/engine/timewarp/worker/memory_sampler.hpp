@@ -24,11 +24,10 @@ class MemorySampler {
 
     bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
 
-    // Measures the groups. `snapshot_bytes`: all saved states of these groups. `ring_bytes`: the
-    // mail rings to this worker. `log_bytes`: the worker's log. Cost: some loads per group.
+    // Measures the groups. `others`: the saved states of these groups, and the worker's memory
+    // outside of the groups. Cost: some loads per group.
     void sample(Clock::time_point now, const std::vector<Group*>& groups,
-                std::uint64_t snapshot_bytes, std::uint64_t ring_bytes,
-                std::uint64_t log_bytes) noexcept;
+                const MemoryKinds& others) noexcept;
 
     const MemoryKinds& largest() const noexcept { return largest_; }
 

@@ -104,7 +104,7 @@ void Pauses::drop_canceled() {
         EventRecord& event = core_.short_events.record_of(entry);
         LpRecord& lp = core_.lp(entry.target);
         Group& group = core_.group_of(lp);
-        if (event.from_other_worker) Rollbacks::take_anti_message(group, lp, event);
+        if (event.canceled_by_identity) Rollbacks::take_anti_message(group, lp, event);
         if (!core_.short_events.is_record(event)) free_event(group, event);
     }
 }

@@ -71,7 +71,7 @@ bool Rollbacks::is_canceled(const PendingEntry& entry) const noexcept {
     const EventRecord* const record = entry.has_record() ? entry.record() : nullptr;
     if (record != nullptr && record->status == EventStatus::canceled) return true;
     const LpRecord& lp = core_.lp(entry.target);
-    if (lp.unmatched_anti_messages == 0 || (record != nullptr && !record->from_other_worker))
+    if (lp.unmatched_anti_messages == 0 || (record != nullptr && !record->canceled_by_identity))
         return false;
     const std::uint32_t serial = record != nullptr ? record->serial : header_of(entry).serial;
     return core_.group_of(lp).unmatched_anti_messages.contains(identity(entry.sender, serial));
@@ -200,7 +200,7 @@ void Rollbacks::make_pending(Group& group, LpRecord& lp, History::Ordinal positi
         } else {
             event.status = EventStatus::pending;
             // Other records may be in the list of what their sender has sent.
-            const bool is_in_no_list = core_.uses_log && event.from_other_worker;
+            const bool is_in_no_list = core_.uses_log && event.canceled_by_identity;
             core_.pending.push(is_in_no_list ? shortened(core_.short_events, event.entry(), group)
                                              : event.entry());
         }

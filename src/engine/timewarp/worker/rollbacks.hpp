@@ -50,13 +50,14 @@ class Rollbacks final : private Undoing {
     void on_gvt() noexcept;
     // A straggler with this key is executed next: undoes the events after it.
     void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
-    // Undoes all events of the LP at `bound` or later.
+    // Undoes all events of the LP's history at `bound` or later. The LP has none of them in the
+    // log.
     void roll_back_from(Group& group, LpRecord& lp, const EventKey& bound);
     // Undoes the event and all later ones of its LP. Requires: the event is in its LP's history or
     // in the log, and is not final.
     void roll_back_to(const EventRecord& event);
-    // Undoes the LP's newest event. Returns false if earlier events had to be undone, too
-    // (restore_state()).
+    // Undoes the newest event of the LP's history. Returns false if earlier events had to be
+    // undone, too (restore_state()).
     bool roll_back_newest(Group& group, LpRecord& lp);
 
     // Restores the LP's state, random counter, sequence and last key to `position`. Keeps the
