@@ -7,9 +7,10 @@
 // runs again, in a correct state. An irrevocable handler is never interrupted: the watchdog reports
 // it repeatedly, and --handler-timeout ends the run.
 //
-// One thread checks all workers a hundred times per second. Workers publish nothing for it. The
-// watch detects whether the same call still runs, and requests a description of the call by a
-// signal (memory/handler/handler_probe.hpp).
+// One thread of each rank checks all workers a hundred times per second. For each call, a worker
+// publishes only the call's number. The watch reads the number to detect whether the same call
+// still runs, and requests a description of the call by a signal
+// (memory/handler/handler_probe.hpp).
 #pragma once
 
 #include <atomic>

@@ -3,9 +3,9 @@
 // thread leaves the handler.
 //
 // The requesting thread sends a signal (probe_signal: SIGURG, which is ignored by default). The
-// probed thread answers in its signal handler, because only this thread can determine which call it
-// runs and whether the call may be left. So workers need not publish anything for a probe while
-// they execute events.
+// probed thread answers in its signal handler, because only this thread can describe its call, and
+// can determine whether the call may be left. While a worker executes events, it publishes only the
+// number of its call, which any thread can read.
 #pragma once
 
 #include <pthread.h>
