@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the engine alone, for tests/bench/constants.py, which runs this program with other
-// values of a constant and compares the results. Prints one JSON object of figures. Figures whose
-// names end in _ns are CPU time on this machine. All others are the same in every run.
+// Measures single parts of the engine for tests/bench/constants.py. That script runs this program
+// with other values of a constant and compares the results. The program prints one JSON object of
+// figures. Figures whose names end in _ns are CPU time on this machine. faults_a_use and
+// faults_an_era are page faults of this process, which the kernel has counted. All other figures
+// are the same in every run.
 //
 //     stepped    PHOLD with one core per worker, simulated in one thread and in virtual machine
 //                time (tests/engine/crowded_machine.hpp), the same on any machine

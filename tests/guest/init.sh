@@ -44,7 +44,8 @@ while read -r folder; do
     mount --bind "/tree$folder" "/host$folder"
 done </guest/visible
 
-# Without a write cache: all data that the command has written is on the host when the command ends.
+# With cache=mmap, programs can map these files. session.sh calls sync after the command, so that
+# all data that the command has written is on the host.
 export=0
 while read -r folder; do
     mkdir -p "/host$folder" # not there yet below /tmp

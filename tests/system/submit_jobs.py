@@ -45,7 +45,7 @@ def check_texts():
         programs.expect(starts and all(
             all(word in start for word in ("--mpi=", "--kill-on-bad-exit", "--cpu-bind=",
                                            "--mem-bind=", "--cpus-per-task="))
-            for start in starts), f"{script.name}: srun binds ranks, and ends all ranks if one ends")
+            for start in starts), f"{script.name}: srun binds ranks, and ends all ranks if one fails")
 
 
 def check_print():

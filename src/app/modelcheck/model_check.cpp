@@ -276,15 +276,14 @@ class ModelCheck {
         if (sources.empty() && differs->is_in_payload && is_repeatable_when_filled())
             break_never_written(*differs);
         else
-            break_rule(
-                "Draws outside of random()",
-                sources.empty()
-                    ? fmt::format("two equal sequential runs differ, although handlers read no "
-                                  "clock and no known source of entropy: {}",
-                                  differs->words)
-                    : fmt::format("handlers call {}(), and two equal sequential runs differ: {}",
-                                  fmt::join(sources, "(), "), differs->words));
-        report_undecided("memory, addresses, workers", "two equal sequential runs differ already");
+            break_rule("Draws outside of random()",
+                       sources.empty()
+                           ? fmt::format("two sequential runs differ, although handlers read no "
+                                         "clock and no known source of entropy: {}",
+                                         differs->words)
+                           : fmt::format("handlers call {}(), and two sequential runs differ: {}",
+                                         fmt::join(sources, "(), "), differs->words));
+        report_undecided("memory, addresses, workers", "two sequential runs differ already");
     }
 
     // Whether two runs are equal if new memory is filled with the same bytes. Memory that was never

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations for both sides of --check-model, and descriptions of the difference between two
-// events.
+// Declarations for the two sides of --check-model: the process that compares runs, and the
+// processes that execute them. Also describes the first difference between the event logs of two
+// runs.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@
 
 namespace nw {
 
-// Environment variable of a process that is one of the runs. The value describes the run as JSON.
+// Name of the environment variable that is set in a process that executes one of the runs. Its
+// value describes the run as JSON.
 inline constexpr const char* check_run_variable = "NUMAWARP_CHECK_MODEL_RUN";
 
 // The events that a run has logged, in the order of events.

@@ -48,7 +48,7 @@ void GetAllReceivers(topology* of, std::uint64_t from, std::uint64_t* receivers)
     if (from >= of->regions) return void(refuse_topology(name, "there is no such region", false));
     if (of->geometry == TOPOLOGY_STAR || of->geometry == TOPOLOGY_FCMESH)
         return void(
-            refuse_topology(name, "allowed: topologies other than a star and a mesh", false));
+            refuse_topology(name, "allowed: topologies other than a star and a full mesh", false));
     if (of->geometry == TOPOLOGY_GRAPH)
         for (const Link& link : of->links[from]) *receivers++ = link.to;
     for (const topology_direction direction : directions_of(of->geometry))

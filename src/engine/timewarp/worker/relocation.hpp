@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out the placement's orders for a worker (engine/timewarp/rank/cpu_assignments.hpp). The
-// worker binds itself to its new CPU and requests its groups' pages, which pagemigd then moves. If
-// pagemigd has been too slow, all workers are ordered at the same time to move their groups' pages
-// themselves. No worker executes events meanwhile: this is the pause in which AsymSched migrates
-// all pages at once.
+// Carries out the orders of the placement policy for one worker
+// (engine/timewarp/rank/cpu_assignments.hpp). The worker binds itself to its new CPU and requests a
+// move of its groups' pages. pagemigd then moves the pages while the worker executes events. If
+// pagemigd is too slow, the policy orders all workers to move the pages of their groups themselves.
+// Each worker reads this order between two turns, and executes no events until its own pages have
+// been moved. Workers do not wait for each other. This corresponds to the full migration of
+// AsymSched, which moves all pages at once.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
