@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The home of a group's pages, and whether pagemigd has to move the pages there. This is the
-// map_move of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.4): {spinlock, target_node,
-// need_move} for each group.
+// The home of a group, that is, the node where its pages should be, and whether pagemigd has to
+// move the pages there. This corresponds to map_move in "NUMA Time Warp" (Pellegrini and Quaglia,
+// PADS 2015, §3.4), which has {spinlock, target_node, need_move} for each group.
 //
 // In the paper the lock is also held while pages move, so that the segment table does not change.
 // Here the segment table has a separate lock (segments.hpp), which is held only while the table is
@@ -31,7 +31,8 @@ class GroupHome {
     NodeId node() const noexcept { return node_.load(std::memory_order_relaxed); }
     bool needs_move() const noexcept { return needs_move_.load(std::memory_order_relaxed); }
 
-    // Does not request a move: all pages are on `node` already, or are touched later.
+    // Sets the home without a request for a move. Requires: all pages of the group are on `node`
+    // already, or will be touched later.
     void set(NodeId node) noexcept {
         const LockGuard guard(lock_);
         node_.store(node, std::memory_order_relaxed);

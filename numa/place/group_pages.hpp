@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All pages that belong to groups, as ranges. The placement probe queries them, and
-// pages_shared_between_groups() uses them to check that groups share no page.
+// Lists all pages that belong to groups, as ranges of addresses. The placement probe queries them,
+// and pages_shared_between_groups() uses them to check that groups share no page.
 //
 // Thread: any, while the groups' owners continue. Each range is valid at the moment when it was
 // read.

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread's share of page migration: its groups, and the work for them once per period (a pass).
+// The share of one thread of pagemigd in page migration. The share contains groups. Once per
+// period, the thread does the work for these groups (a pass).
 //
 // The policy decides where a page should be (placement_policy.hpp). If the move of a group was
-// requested (group_home.hpp), all its pages are queried, and the pages on another node are moved.
-// The request remains until these pages have arrived or turn out to be immovable. Mail is moved
-// without a request, because its pages are first touched by the sending worker. When mail has new
-// pages, they are moved to the group's home ("NUMA Time Warp", Pellegrini and Quaglia, PADS 2015,
-// §3.4).
+// requested (group_home.hpp), a pass queries all pages of the group, and moves the pages that are
+// on another node. The request remains until these pages have arrived or turn out to be immovable.
+// Mail is moved without a request, because the sending worker touches its pages first. When mail
+// has new pages, a pass moves them to the group's home ("NUMA Time Warp", Pellegrini and Quaglia,
+// PADS 2015, §3.4).
 //
-// If pages are spread over nodes, there are no requests. Each group is checked again when the
-// policy has changed. In addition, each pass checks a part of all pages (a sweep), because pages
-// may be touched for the first time at any time.
+// If the policy spreads pages over nodes, there are no requests. Each group is checked again when
+// the policy has changed. In addition, each pass checks a part of all pages (a sweep), because
+// pages may be touched for the first time at any time.
 //
 // One call of move_pages contains pages of several groups, and only misplaced pages, because each
 // call delays all cores a little. A worker that touches a page while the page is moved waits as
@@ -87,7 +88,7 @@ class MigrationShare {
         bool moving;  // the whole group, not only its mail
         std::uint32_t growths;
         std::uint32_t changes;
-        bool mail_untouched = false;  // some of its pages will be touched soon: check again
+        bool mail_untouched = false;  // some pages of mail are not touched yet: check again
         Outcome outcome = Outcome::done;
     };
 

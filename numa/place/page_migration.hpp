@@ -3,9 +3,9 @@
 // §3.4): threads that wake up once per period and move the pages of groups to the nodes of their
 // workers. This file contains the threads; migration_share.hpp contains their work.
 //
-// The main thread starts them before workers are pinned and before there are groups, so that they
-// may run on every core that the process may use. serve() gives them groups later. They block the
-// signals that the main thread handles.
+// The main thread starts these threads before workers are pinned and before there are groups, so
+// that they may run on every core that the process may use. serve() gives groups to the threads
+// later. The threads block the signals that the main thread handles.
 #pragma once
 
 #include <condition_variable>

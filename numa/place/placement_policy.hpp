@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of all policies for the placement of pages and workers. A policy decides where new
 // pages should be allocated, where a page of a group should be now, and on which nodes workers
-// should run. Once per period, the engine reports to the policy what the run has done. The kernel
-// carries out the decisions for new pages, pagemigd for all other pages (migration_share.hpp), and
-// each worker for its own CPU and the homes of its groups.
+// should run. Once per period, the engine passes figures of the run to the policy
+// (PlacementPeriod). The kernel carries out the decisions for new pages, pagemigd for all other
+// pages (migration_share.hpp), and each worker for its own CPU and the homes of its groups.
 //
 // The default policy, local, is the policy of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015):
 // a page is allocated on the node of the worker that touches it first, and follows its group to the
@@ -91,7 +91,8 @@ class PlacementPolicy {
     // ordered `move_workers`.
     virtual std::vector<Place> worker_places() const { return {}; }
 
-    // A text for users: what the policy decided, and why; empty if there is nothing to report.
+    // Returns a text for users about the decisions of the policy and their reasons; empty if there
+    // is nothing to report.
     virtual std::string report() const { return ""; }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The placement probe: it reads from the kernel on which nodes the pages of groups are, so that a
-// user can check whether a run is local. It queries a sample of the pages and scales the result.
+// The placement probe reads from the kernel on which nodes the pages of groups are, so that a user
+// can check whether the pages of a run are on the nodes of their workers. It queries a sample of
+// the pages and scales the result.
 //
 // All pages are divided into stretches of equal length, and the sample contains one page of each
 // stretch. The position of this page varies between stretches, but is equal in every probe of the
@@ -47,8 +48,8 @@ struct Placement {
     std::array<PagePlacement, page_kinds> kinds;
     Status status = 0;  // the kernel's error, if a query failed
 
-    // Resident pages of the sample by the home of their group, and how many of them are not at
-    // home.
+    // Number of resident pages of the sample by the home of their group, and number of these that
+    // are not at home.
     struct ByHome {
         std::uint64_t resident = 0;
         std::uint64_t misplaced = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where workers can run: the cores of this process's cpuset and their nodes, and the choice of one
-// CPU per worker. The constructor queries the Os; the object is constant afterwards.
+// The cores on which workers can run, that is, the cores of this process's cpuset, with their
+// nodes; and the choice of one CPU per worker. The constructor queries the Os; the object is
+// constant afterwards.
 #pragma once
 
 #include <cstddef>

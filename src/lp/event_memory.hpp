@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates and frees the records of events, in the memory of the target's group. No other code does
-// so. (A short event has no record: event/short_events.hpp.)
+// Creates and frees the records of events, in the memory of the target's group. No other code
+// creates or frees them. (A short event has no record: event/short_events.hpp.)
 //
 // Thread: the worker that owns the group.
 #pragma once
@@ -29,8 +29,8 @@ inline EventRecord& new_event(Group& target_group, const EventHeader& header,
     return event;
 }
 
-// Frees the record. Requires: it is in no set, no history and no list of sent events that is still
-// followed.
+// Frees the record. Requires: the record is in no pending set and in no history, and no code will
+// still follow a list of sent events that contains the record.
 inline void free_event(Group& target_group, EventRecord& event) noexcept {
     target_group.heap.free(&event, event.bytes());
 }
@@ -43,9 +43,10 @@ inline PendingEntry make_record(ShortEvents& events, const PendingEntry& entry, 
     return kept.entry();
 }
 
-// Returns the entry of a short event in place of the record, which it frees. Returns `entry` if
-// there is no record, or if the event cannot be short. Requires: the event is pending, and no list
-// contains it: if it is canceled, this is by its identity.
+// Replaces the record of an event by a short event: frees the record, and returns the entry of the
+// short event. Returns `entry` if there is no record, or if the event cannot be short. Requires:
+// the event is pending, and no list of sent events contains it, so that it can be canceled only by
+// its identity.
 inline PendingEntry shortened(ShortEvents& events, const PendingEntry& entry, Group& group) {
     if (!entry.has_record()) return entry;
     EventRecord& event = *entry.record();
@@ -55,8 +56,8 @@ inline PendingEntry shortened(ShortEvents& events, const PendingEntry& entry, Gr
     return without_record;
 }
 
-// Makes records for all short events, because checkpoints save only records. `except_bare`: makes
-// none for bare events, which do not depend on the worker's ShortEvents.
+// Makes records for all short events, because checkpoints save only records. With `except_bare`,
+// makes no records for bare events, because they do not depend on the worker's ShortEvents.
 template <class GroupOf>
 void make_all_records(ShortEvents& events, PendingSet& pending, bool except_bare,
                       GroupOf&& group_of) {

@@ -27,8 +27,8 @@ struct Group {
     // Identities of anti-messages whose events have not arrived or are still pending. Each waits
     // until its event is about to be executed.
     std::unordered_set<std::uint64_t> unmatched_anti_messages;
-    // Pointers that the LPs' constructors stored and that point out of the LPs' heaps. Noted for
-    // --checkpoint, and if groups may move between ranks.
+    // Pointers that the LPs' constructors stored and that point out of the LPs' heaps. Filled only
+    // with --checkpoint, and if groups may move between ranks.
     std::vector<OutsideWord> constructed;
     // With --measure-interval, by LP: number of intervals for which the LP's figures were
     // evaluated.
@@ -36,8 +36,9 @@ struct Group {
     std::uint32_t& intervals_seen_of(const LpRecord& lp) noexcept {
         return intervals_seen[static_cast<std::size_t>(&lp - lps)];
     }
-    bool stays = false;  // handlers made pointers that are invalid on another rank
-    // Number of rolled back events, by LP; saturates. Empty if there are none.
+    bool stays = false;  // on its rank: handlers stored pointers that are invalid on another rank
+    // Number of rolled back events, by LP; stays at its maximum when it has reached it. Empty if no
+    // event was rolled back.
     std::vector<std::uint32_t> rolled_back;
     LoadMeter load;
     BottomHalf mail;

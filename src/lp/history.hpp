@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events that an LP has executed and may have to undo: a ring with one entry per event, oldest
-// first. A position is an ordinal modulo 2^32: it counts the entries that the LP has had so far. If
-// the LP saves states, events in the worker's log have positions, too. An entry keeps its position
-// until it is removed at the front (fossil collection) or at the back (rollback).
+// The events that an LP has executed and may have to undo. They are in a ring with one entry per
+// event, oldest first. The position of an entry is an ordinal modulo 2^32: it counts the entries
+// that the LP has had so far. If the LP saves states, events in the worker's log have positions,
+// too. An entry keeps its position until it is removed at the front (fossil collection) or at the
+// back (rollback).
 //
 // A ring is better than a list through the events: coasting forward walks from older to newer
 // entries, rollback walks backward, and commit removes entries at the front. The bytes that restore
@@ -21,10 +22,10 @@
 
 namespace nw {
 
-// A side effect of an executed event. It is kept until the event is committed or undone. It is an
-// event sent to another worker or by an event of the log (as its anti-message), a row of output,
-// figures that were evaluated before the event, or the message of its failure. `bytes` bytes of
-// content follow.
+// A side effect of an executed event, which is kept until the event is committed or undone. There
+// are four kinds: an event that was sent to another worker, or by an event of the log (stored as its
+// anti-message), a row of output, figures that were evaluated before the event, and the text of the
+// event's failure. `bytes` bytes of content follow this struct.
 struct SideEffect {
     enum class Kind : std::uint8_t { remote_send, output_row, figures, failure };
     SideEffect* next;
@@ -42,8 +43,8 @@ struct SideEffect {
 
 struct HistoryEntry {
     EventRecord* event;
-    // First of a list by next_sent: the events that were sent to LPs of the same worker. Valid
-    // until GVT, including its generation, passes the event.
+    // The first of the events that were sent to LPs of the same worker; next_sent links the list.
+    // Valid until GVT, including its generation, passes the event.
     EventRecord* sent;
     SideEffect* side_effects;
     std::uint32_t random_used;  // blocks of random numbers
@@ -58,8 +59,8 @@ class History {
   public:
     using Ordinal = std::uint32_t;
 
-    // The ordinal of an LP's first event. It is not 0, so that every run soon passes the wrap, also
-    // in tests.
+    // The ordinal of an LP's first event. It is close to the maximum, so that ordinals overflow to
+    // 0 early in every run, also in tests.
     static constexpr Ordinal first = 0u - 32;
 
     Ordinal head() const noexcept { return head_; }  // the oldest entry

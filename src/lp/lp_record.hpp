@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's data about one LP, the most frequently used fields first. The records of a group are
-// consecutive in the group's platform memory. Owner: the worker that owns the group.
+// The engine's data about one LP. The most frequently used fields are first. The records of a group
+// are consecutive in the group's platform memory. Owner: the worker that owns the group.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,8 @@ struct alignas(64) LpRecord {
     std::uint32_t id;
     std::uint64_t random_counter = 0;
     std::uint32_t sequence = 0;  // the next send's place in the order; rolled back
-    // Identity of the next send; never rolled back. The first serial is not 0, so that every run
-    // soon passes the wrap.
+    // Part of the identity of the next send; never rolled back. The first serial is close to the
+    // maximum, so that serials overflow to 0 early in every run.
     std::uint32_t serial = 0u - 64;
     LpHeap heap;
 
@@ -51,7 +51,7 @@ struct alignas(64) LpRecord {
     History::Ordinal save_due = History::first;
     // Entries before this position are final (head ≤ committed ≤ tail).
     History::Ordinal committed = History::first;
-    std::uint32_t unmatched_anti_messages = 0;  // in the group's set, for this LP
+    std::uint32_t unmatched_anti_messages = 0;  // in the set of the group: those for this LP
     // Null until a state is saved, and always if undo data are in the history entries.
     SavedStates* saved_states = nullptr;
     Digest digest;                     // of the committed events, and of those in the worker's log
@@ -62,9 +62,10 @@ struct alignas(64) LpRecord {
     // can_end() returned true, perhaps after an event that was undone.
     bool may_have_ended : 1 = false;
     std::uint8_t : 4;
-    // The LP's newest entry in the worker's log (UndoLog); it may have left the log. 0: none. Then
-    // the history ends with the event that was executed last. The events in the log follow those
-    // in the history, and then the events in the history are final.
+    // The LP's newest entry in the worker's log (UndoLog); this entry may have left the log. 0: the
+    // LP has no entry, and its history ends with the event that was executed last. If the LP has
+    // entries in the log, they follow those in its history, and all events in its history are
+    // final.
     std::uint64_t newest_in_log : 48 = 0;
 };
 static_assert(sizeof(LpRecord) == 128, "two cache lines");

@@ -11,7 +11,7 @@
 
 namespace nw {
 
-// Adds a side effect before the others of the entry. The caller must set its content.
+// Adds a side effect at the beginning of the entry's list. The caller must set its content.
 inline SideEffect& add_side_effect(HistoryEntry& entry, SideEffect::Kind kind, std::size_t bytes,
                                    PlatformHeap& heap) {
     auto& effect = *static_cast<SideEffect*>(heap.allocate(sizeof(SideEffect) + bytes));
@@ -48,9 +48,9 @@ inline void free_side_effects(HistoryEntry& entry, PlatformHeap& heap) noexcept 
     }
 }
 
-// Returns the number of events that the execution scheduled beyond the end of the run. Some of them
-// have neither a record nor an anti-message, so the sends before the end are subtracted from all
-// sends.
+// Returns the number of events that the execution scheduled beyond the end of the run. Some of
+// these events have neither a record nor an anti-message. Therefore the function subtracts the
+// sends before the end from the number of all sends.
 inline std::uint32_t sends_beyond_end(const HistoryEntry& entry, VirtualTime until) {
     std::uint32_t beyond = entry.sent_count;
     for (const EventRecord* sent = entry.sent; sent != nullptr; sent = sent->next_sent)

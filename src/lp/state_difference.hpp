@@ -20,8 +20,9 @@ struct Snapshot;
 // that exists only in the snapshot; an allocation that exists only now. For example:
 //     byte 24 of the LP's object (40 bytes) was 0x05 and is 0x07
 // Returns an empty text if there is no difference. Returns no value if the only differences are
-// words that point into `stacks`, the stacks of handlers, because the objects that they pointed to
-// no longer exist. (g++ 12 keeps such an address in a coroutine's frame for every braced list.)
+// words that point into `stacks`, the stacks of handlers. The objects on these stacks no longer
+// exist, so the words are not used. (g++ 12 keeps such an address in a coroutine's frame for every
+// braced list.)
 // Requires: the snapshot is of this heap. Call it in platform mode.
 std::optional<std::string> describe_difference(const LpHeap& heap, const Snapshot& snapshot,
                                                const void* object, std::size_t object_bytes,

@@ -22,7 +22,8 @@ struct LpExpectations {
     VirtualTime safe_before = 0;  // events before it may have left no entry
     // Events before it are irrevocable. The events that they sent may have been freed.
     EventKey final_before{};
-    // Chains of rollbacks are being processed: events in histories may be marked as canceled.
+    // True while chains of rollbacks are being processed. Events in histories may then be marked as
+    // canceled.
     bool is_canceling = false;
 };
 
@@ -33,7 +34,7 @@ void validate_record(const LpRecord& lp, const LpExpectations& expected);
 // first in [head, tail].
 void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpectations& expected);
 
-// Checks the record and the newest entries. For a call after each change.
+// Checks the record and the newest entries. Fast enough for a call after each change.
 void validate_newest(const LpRecord& lp, const LpExpectations& expected);
 
 // Checks everything, including the LP's heap. Returns the approximate number of checked objects.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commits the events before a bound: hooks, output, digest and fossil collection. A long commit
-// takes several turns, so that it does not delay the next cut.
+// Commits the events before a bound: calls hooks, passes on output, updates digests, and collects
+// fossils. A long commit takes several turns, so that it does not delay the next cut.
 //
 // Executed events are in the worker's log (lp/undo_log.hpp) or in histories of LPs. The committer
 // moves them from the log into histories, and lists the LPs whose histories have entries that are
@@ -32,12 +32,13 @@ class Committer {
     // with the new bound. If an event of the rank has failed, the commit ends before the earliest
     // failed event.
     void begin(const EventKey& bound);
-    // As begin(). Requires: nothing was undone since the last commit. If the bound is unchanged,
-    // there is nothing to commit, because later executions are not before it: if many events have
-    // one time, GVT stays unchanged for many rounds.
+    // As begin(). Requires: nothing was undone since the last commit. Does nothing if the bound is
+    // unchanged and no LP was added, because no event that was executed since is before the bound.
+    // This saves work if many events have one time, because GVT then stays unchanged for many
+    // rounds.
     void resume(const EventKey& bound);
-    // Commits some LPs. Returns whether there was anything to do. With `forgets_past`, an LP whose
-    // history is final keeps nothing of it.
+    // Commits the events of some LPs. Returns whether there was anything to do. With
+    // `forgets_past`, an LP whose history is final keeps no part of its history.
     bool step(bool forgets_past);
     // Whether no commit is under way.
     bool is_done() const noexcept { return is_done_; }
@@ -95,12 +96,12 @@ class Committer {
         if (lp.newest_in_log != 0) [[unlikely]]
             move_into_history(group, lp);
     }
-    // Does so for all LPs that have an event at `from` or later in the log.
+    // Calls take_into_history() for all LPs that have an event at `from` or later in the log.
     void take_into_histories(const EventKey& from);
 
     // --- output rows ---
 
-    // Takes the rows of a final entry; they are handed to the output at the end of the commit.
+    // Takes the rows of a final entry. The end of the commit hands them to the output.
     void take_rows(const HistoryEntry& entry, const EventKey& key);
     // Writes all rows taken from on_end() at once.
     void write_rows();

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events whose handlers were interrupted because they ran long on an event out of order. A loop
-// that ends in every state of a correct execution may be endless in a state that only speculation
-// creates. HandlerWatch sends a request, the worker's own thread decides, and a jump leaves the
-// handler as after a crash.
+// Events whose handlers were interrupted because they ran long while their event was out of order.
+// A loop that ends in every state of a correct execution may be endless in a state that only
+// speculation creates. HandlerWatch requests the interruption, the worker's own thread decides, and
+// a jump leaves the handler as after a crash.
 //
 // The event is then deferred. It has an entry in its LP's history like a failed event, and the LP
-// executes nothing. Unlike a failed event, it holds GVT back (Contribution::deferred), so that all
-// earlier events can still arrive. When everything else is beyond it, nothing can undo it any more:
-// it is irrevocable. It is rolled back, becomes the smallest pending event, and its handler runs
-// without interruption. Several deferred events with one bound do not wait for each other, because
-// their effects have larger bounds.
+// executes no further events. Unlike a failed event, a deferred event limits GVT
+// (Contribution::deferred), so that all earlier events can still arrive. When everything else in
+// the run is beyond the event, nothing can undo it any more: it is irrevocable. Then it is rolled
+// back, becomes the smallest pending event, and its handler runs without interruption. Several
+// deferred events with one bound do not wait for each other, because their effects have larger
+// bounds.
 //
 // --check-interrupt defers events at random, for tests.
 //
@@ -36,12 +37,12 @@ class Deferrals {
     bool is_possible() const noexcept { return is_possible_; }
     // Whether --check-interrupt selects the event.
     bool chooses(const EventRecord& event) const noexcept;
-    // Whether it may select events.
+    // Whether --check-interrupt is on, so that it may select events.
     bool draws() const noexcept;
 
     // Defers the running event. Requires: its sends were dropped.
     void add_running();
-    // The event was undone.
+    // Called when a deferred event is undone.
     void forget(EventRecord& event) noexcept;
     // The bound of the first deferred event; infinite if there is none.
     EventBound first() const noexcept;
@@ -49,7 +50,7 @@ class Deferrals {
     // Called for each new GVT. Makes the deferred events pending that have become irrevocable.
     void run_irrevocable(const Contribution& sums);
     // Called before groups change their worker. Deferred events of these groups become pending
-    // again, and move as such. `new_workers`: by group.
+    // again, and move with the other pending events. `new_workers`: by group.
     void give_back(const std::vector<std::uint32_t>& new_workers);
 
     // Requires: `marked` is the number of events in histories that are marked as deferred.

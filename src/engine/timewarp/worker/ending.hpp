@@ -3,9 +3,9 @@
 //
 // With an end condition (can_end()), commit lags one round behind GVT. First, the events below GVT
 // are searched for the first event of each LP after which can_end() is true. From the result of the
-// next round, all workers learn whether all LPs have ended, and K, the latest of these events. Only
-// then is it certain that nothing beyond K may be committed. A worker that is alone has this result
-// at once.
+// next round, all workers learn whether all LPs have ended, and K, the latest of these events.
+// Before this result, a worker cannot decide whether an event beyond K belongs to the run. A worker
+// that is alone in the run has this result at once.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -27,13 +27,14 @@ class Ending {
     explicit Ending(WorkerCore& core);
 
     // Called for each new GVT. Returns whether the run ends with it; the result is the same on all
-    // workers. `stop_bound`: where the run also ends if a signal requests it.
+    // workers. `stop_bound`: the bound at which the run ends because a signal requests it, if the
+    // workers can stop there.
     bool on_gvt(const GvtResult& result, const Committer& committer,
                 std::optional<EventBound> stop_bound);
     // As on_gvt(), while all workers are pausing: only an end condition can end the run.
     bool on_gvt_while_pausing(const GvtResult& result);
-    // Everything before it may be committed. Requires: one of the two functions was called for this
-    // round.
+    // Everything before this bound may be committed. Requires: on_gvt() or on_gvt_while_pausing()
+    // was called for this round.
     const EventKey& final_bound() const noexcept { return final_bound_; }
 
     // `key` is the key of the first event after which the LP lets the run end. The event is
@@ -41,8 +42,8 @@ class Ending {
     void note_end(LpRecord& lp, const EventKey& key) noexcept;
     // Whether is_known() may become true: the worker is alone, and the model has an end condition.
     bool has_end() const noexcept { return has_end_; }
-    // The end is known: the worker is alone, and all LPs have ended. No event that it has not
-    // executed belongs to the run.
+    // Whether the end is known: the worker is alone, and all LPs have ended. No event that the
+    // worker has not executed yet belongs to the run.
     bool is_known() const noexcept { return has_end_ && lps_not_ended_ == 0; }
 
     // Searches the events before `bound`, where a pause begins. Requires: an end condition.

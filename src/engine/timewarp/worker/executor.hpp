@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes the pending events of a worker, in batches: irrevocably, or so that they can be undone.
+// Executes the pending events of a worker, in batches. Each event is executed irrevocably, or in a
+// way that allows to undo it.
 //
 // A handler that throws an exception, crashes or is interrupted ends its event, not the batch.
-// leave_crashed() is the one place where a crash or an interruption continues.
+// After a crash or an interruption, the execution always continues in leave_crashed().
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -42,7 +43,8 @@ class Executor final : public WatchedThread {
     // Must be called before LPs leave the worker and before a pause.
     void forget_ahead() noexcept { ahead_.forget(); }
 
-    // Called at a cut: suggests the next GVT round after this number of events (0: does not).
+    // Called at a cut. The worker will suggest the next GVT round after this number of events; 0:
+    // it will not suggest a round.
     void suggest_round_after(std::uint32_t events) noexcept;
 
   private:
@@ -96,7 +98,7 @@ class Executor final : public WatchedThread {
     const bool draws_deferrals_;                    // --check-interrupt
     const bool is_plain_;                           // execute_short() is sufficient for the run
     const bool logs_at_once_;      // short events that may be undone need only execute_logged()
-    HistoryEntry logged_entry_{};  // what the handler of an event in the log does; no undo data
+    HistoryEntry logged_entry_{};  // sends and side effects of an event in the log; no undo data
     std::uint32_t logged_sequence_ = 0;  // of the LP, before this event
 };
 

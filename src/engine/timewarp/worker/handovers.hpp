@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups that change their worker (rebinding). No worker stops. The old owner finishes the commit
-// under way, and posts the group's pending events and its list of uncommitted LPs. The new owner
-// adds them to its own. The old owner passes on mail that still arrives for the group. Both workers
-// do their part between learning the round that the plan belongs to and their next cut.
+// Moves groups to other workers (rebinding), without a pause of any worker. The old owner finishes
+// the commit under way, and posts the group's pending events and its list of uncommitted LPs. The
+// new owner adds them to its own pending events and list. The old owner passes on mail that still
+// arrives for the group. The plan of the moves belongs to a GVT round. Each of the two workers does
+// its part after it has learned the result of this round and before its next cut.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -34,9 +35,9 @@ class Handovers {
 
     // By group: the worker that the group goes to; this worker if the group is not leaving.
     std::vector<std::uint32_t> new_workers() const;
-    // Requires: no commit is under way, and no event of the leaving groups is deferred. The output
-    // of their committed events has been handed over, so the next owner has nothing to output for
-    // them.
+    // Posts the leaving groups to their new workers. Requires: no commit is under way, and no event
+    // of the leaving groups is deferred. The end of the last commit has passed on the output of
+    // their committed events, so the new owner need not output anything for these events.
     void hand_over(const std::vector<std::uint32_t>& new_workers);
     void take_over();
     // Whether this worker owns the group. If not, first takes over the groups that other workers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of a worker's turn that is not about events: the worker moves to another CPU, frees
+// The work of a worker's turn that does not concern events: the worker moves to another CPU, frees
 // memory, and measures its memory.
 //
 // Owner: Worker. Thread: the worker's.
@@ -18,18 +18,18 @@ class Housekeeping {
     Housekeeping(WorkerCore& core, Throttle& throttle)
         : core_(core), throttle_(throttle), relief_(core), relocation_(core) {}
 
-    // Carries out the placement's orders. Called at the beginning of a turn.
+    // Carries out the orders of the placement policy. Called at the beginning of a turn.
     void relocate() { relocation_.step(); }
 
     // Called for each new GVT, after Throttle::on_gvt(). `events_ahead_max`: the minimum of
-    // events_ahead_max() over all workers. If memory is short, limits the events beyond GVT to the
-    // number that the worker with the least room, on any rank, may hold: events that one worker
-    // executes send events into the memory of other workers.
+    // events_ahead_max() over all workers. If memory is short, limits the number of events beyond
+    // GVT. The limit is the number that the worker with the least free memory, on any rank, may
+    // hold, because events that one worker executes send events into the memory of other workers.
     void on_gvt(std::uint32_t events_ahead_max);
     // A contribution to a GVT round: MemoryReclaim::events_ahead_max().
     std::uint32_t events_ahead_max() const noexcept { return relief_.events_ahead_max(); }
 
-    // Whether LPs keep nothing of a final history.
+    // Whether memory is short, so that an LP whose history is final keeps no part of it.
     bool is_memory_low() const noexcept { return relief_.is_low(); }
     // Called in every turn. Frees memory for a limited time.
     void reclaim_memory();

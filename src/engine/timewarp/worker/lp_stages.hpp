@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to a worker's LPs outside of its turns: they are built or read, started, ended and
-// destroyed. The class has no state.
+// The work on a worker's LPs outside of its turns: they are built, or read from a saved run, and
+// they are started, ended and destroyed. The class has no state.
 //
 // Thread: the worker's own, if not stated otherwise. After the last turn, the main thread.
 #pragma once

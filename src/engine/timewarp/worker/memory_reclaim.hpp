@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures of a worker near --memory-cap (memory_budget.hpp): it limits the events that it holds
-// beyond GVT, LPs keep nothing of a final history, and free pages are returned to the kernel.
+// Reduces the memory of a worker near --memory-cap (memory_budget.hpp). The worker limits the
+// number of events that it holds beyond GVT, LPs keep no part of a final history, and free pages
+// return to the kernel.
 //
-// Longer state-saving intervals would not help: the history is kept back to the oldest saved state
-// that is needed, and its events take more memory than the omitted states. An LP without a history
-// needs neither.
+// Longer state-saving intervals would not reduce the memory. An LP keeps its history back to the
+// oldest saved state that is needed, and the additional events take more memory than the omitted
+// states. An LP without a history needs neither events nor states.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -35,8 +36,8 @@ class MemoryReclaim {
 
     // Called in every turn in which memory is not ample. Frees what it can, for a limited time.
     void give_back(MemoryBudget::Level level);
-    // Called in every turn. Returns pages of mail that was read long ago, whether memory is short
-    // or not.
+    // Called in every turn, also if memory is not short. Returns to the kernel the pages of mail
+    // that was read long ago.
     void trim_mail();
 
   private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the memory of a worker by kind. Each worker measures its groups from time to time, and
-// keeps the measurement with the largest sum. The report adds these over the workers: an upper
-// estimate of the maximum at any one time.
+// keeps the measurement with the largest sum. The report adds these measurements over all workers.
+// The sum is an upper estimate of the largest memory at any one time.
 //
-// The memory is measured and not counted continuously, so that the hot path has no counters only
-// for this report.
+// A continuous count would need counters in the code that is executed for each event, only for this
+// report. Therefore the memory is measured from time to time.
 #pragma once
 
 #include <chrono>

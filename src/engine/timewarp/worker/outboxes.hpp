@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events and anti-messages that a worker sends to other workers: from send() until they are in
-// a mail ring or a bottom half of this rank, or in a batch for another rank.
+// Holds the events and anti-messages that a worker sends to other workers, from the call of send()
+// until they are in a mail ring or a bottom half of this rank, or in a batch for another rank.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -24,7 +24,7 @@ class Outboxes {
     [[nodiscard]] bool send(WireEvent wire, const std::byte* payload);
 
     // Publishes everything for workers of this rank. Closes the batches for other ranks that are
-    // due, or all.
+    // due; with `everything`, closes all batches.
     void flush(bool everything);
 
     // The batches for other ranks. take_batches_sent() is called at a cut, after flush(true).

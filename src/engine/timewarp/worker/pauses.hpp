@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's part in a pause, in which the whole run is saved, groups move between ranks, or
+// A worker's part in a pause. In a pause the whole run is saved, groups move between ranks, or
 // another engine takes the run over.
 //
-// A pause begins at a GVT round, as the end of a run does (standstill.hpp). Everything beyond that
-// GVT is undone at once, so that no worker sends anything after its next cut. Unlike at the end,
-// messages that still arrive are kept. While all workers are paused, no LP has a history and no
-// message is in flight. So a group consists of its memory and its pending events.
+// Like the end of a run, a pause begins at a GVT round (standstill.hpp). Each worker undoes
+// everything beyond that GVT at once, so that no worker sends anything after its next cut. In
+// contrast to the end of a run, messages that still arrive are kept. While all workers are paused,
+// no LP has a history and no message is in flight. So a group consists of its memory and its
+// pending events.
 //
 // Owner: Worker. Thread: the worker's. Functions without another statement require that all workers
 // of all ranks are paused.
@@ -71,8 +72,8 @@ class Pauses final : public SavedWorker {
 
     // --- moving groups to other ranks, and leaving the run ---
 
-    // Returns each leaving group as bytes, or nothing if it stays because `may_leave` is false for
-    // it. The memory of the groups is kept until Rank::drop_group().
+    // Returns each leaving group as bytes. Returns no bytes for a group that stays because
+    // `may_leave` is false for it. The memory of the groups is kept until Rank::drop_group().
     std::vector<std::optional<std::string>> give_groups(
         const std::vector<std::uint32_t>& leaving, const std::vector<LoadedModule>& modules,
         const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --check-rollback: executes randomly selected events, undoes them, and compares each LP with its
-// state before the event. The event is then pending again. It is executed without this check when
-// it is again the smallest.
+// state before the event. The event is then pending again. When it is again the smallest pending
+// event, it is executed without this check.
 //
 // Owner: Executor. Thread: the worker's.
 #pragma once

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rolls LPs back. First, everything that the undone events have sent is canceled, because the
-// receivers are wasting work on it. Then the LP's state is restored; this accesses only the LP's
-// own memory.
+// Rolls LPs back. A rollback first cancels everything that the undone events have sent, because
+// other LPs may be executing these canceled events in vain. Then it restores the LP's state, which
+// accesses only the LP's own memory and can wait.
 //
 // If a canceled event of this worker was executed, its LP is rolled back, too. These rollbacks are
 // processed from a list and not by recursion, because a chain of them may be as long as the
-// simulation. The public functions have processed the whole list when they return.
+// simulation. When a public function returns, it has processed the whole list.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -38,17 +38,18 @@ class Rollbacks final : private Undoing {
 
     // If the event was executed, rolls its LP back.
     void receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp);
-    // Returns whether the anti-message of a pending event has arrived. Then the anti-message is
-    // gone, and the caller must free the event.
+    // Returns whether the anti-message of a pending event has arrived. In this case the function
+    // removes the anti-message, and the caller must free the event.
     static bool take_anti_message(Group& group, LpRecord& lp, const EventRecord& event);
     // Whether a pending event was canceled: by its record, or by an anti-message that has arrived.
     bool is_canceled(const PendingEntry& entry) const noexcept;
 
     // --- rollbacks ---
 
-    // Called for each new GVT. Closes the log while many events are undone.
+    // Called for each new GVT. Closes the log while many events are undone; events then go into
+    // histories.
     void on_gvt() noexcept;
-    // A straggler with this key is executed next: undoes the events after it.
+    // Called before a straggler with this key is executed. Undoes the LP's events after the key.
     void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
     // Undoes all events of the LP's history at `bound` or later. The LP has none of them in the
     // log.
@@ -60,10 +61,11 @@ class Rollbacks final : private Undoing {
     // undone, too (restore_state()).
     bool roll_back_newest(Group& group, LpRecord& lp);
 
-    // Restores the LP's state, random counter, sequence and last key to `position`. Keeps the
-    // entries. Returns the position that was reached: it is earlier than `position` if an event
-    // that can still be undone behaved differently when it was executed again. Such an event met a
-    // state that no correct execution has, for example freed memory, which no saved state contains.
+    // Restores the LP's state, random counter, sequence and last key to those at `position`. Keeps
+    // the entries. Returns the position whose state was restored. It is earlier than `position` if
+    // an event that can still be undone behaved differently when it was executed again. The first
+    // execution of such an event read data that no correct execution reads, for example freed
+    // memory, which no saved state contains.
     History::Ordinal restore_state(Group& group, LpRecord& lp, History::Ordinal position);
 
     // Whether the running handler executes an event again (coasts forward) that can still be

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Determines which events are safe: when such an event is the smallest pending event of this
 // worker, no other event can precede it and nothing can undo it any more. It is executed
-// irrevocably, and nothing of its LP's past is kept.
+// irrevocably, and its LP keeps no history.
 //
 // After a cut, a worker executes nothing below GVT. Events and anti-messages that it sends to
-// another LP are at least the model's lookahead later, and at least one generation. So when a
-// worker has received everything that was sent before the cut, it has received everything below
-// this horizon. This is the case when it has learned the round's result (GvtRounds, `arrivals`) and
-// drained its mail. An LP's sends to itself are executed in order. A worker that is alone has no
-// horizon: all its events are safe.
+// another LP are later than GVT by at least the model's lookahead, and by at least one generation.
+// GVT plus these two minima is the horizon. So when a worker has received everything that was sent
+// before the cut, it has received everything below the horizon. This is the case when it has
+// learned the round's result (GvtRounds, `arrivals`) and has then read its mail. An LP's sends to
+// itself are executed in order. A worker that is alone has no horizon: all its events are safe.
 //
 // Each LP executes events in order up to this horizon, and speculates beyond it. This is the
 // committed virtual time of Jefferson and Barnes, "Virtual Time III: Unification of conservative
@@ -46,7 +46,8 @@ class SafeHorizon {
     // of zero delays keeps GVT at one time: after stop_patience (engine/saved_worker.hpp) the
     // workers stop at the maximum itself, between two generations.
     bool try_stop(const GvtResult& result) noexcept;
-    // Events before it are final. Requires: try_stop(result) has returned true.
+    // Returns the bound of the stop: events before it are final. Requires: try_stop(result) has
+    // returned true.
     EventBound stop_bound(const GvtResult& result) const noexcept;
     // Called after the workers have stopped.
     void resume() noexcept;
@@ -62,7 +63,7 @@ class SafeHorizon {
     const bool is_on_;
     const bool is_alone_;
     Stage stage_ = Stage::running;
-    std::uint32_t rounds_held_ = 0;  // for which the horizon does not advance yet
+    std::uint32_t rounds_held_ = 0;  // further rounds for which the horizon does not advance
     EventBound agreed_before_{0};    // of all workers: irrevocable events are before it
     VirtualTime stands_at_ = 0;      // GVT at stands_since_
     WorkerCore::Clock::time_point stands_since_{};

@@ -49,8 +49,9 @@ class Sends final : public detail::EventSink {
             },
             std::forward<Note>(note));
     }
-    // As release(). Frees the records of small events, so that these are short: in a run that uses
-    // the log, they are canceled by their identity, or not at all.
+    // As release(), but also frees the records of small events, so that they become short events.
+    // This is allowed in a run that uses the log: these events are canceled by their identity or,
+    // if the handler's event is irrevocable, not at all.
     void release_shortened(const HistoryEntry& entry);
     // Releases the events of the entry, and the events to other workers.
     void release(const HistoryEntry& entry) {
@@ -67,8 +68,8 @@ class Sends final : public detail::EventSink {
 
     // --- figures of interval measures (--measure-interval) ---
 
-    // Evaluates the intervals that have ended. The figures become final with the event that is
-    // executed next.
+    // Evaluates the figures of the intervals that have ended before `now`. These values become
+    // final with the event that is executed next.
     void add_figures(Group& group, const LpRecord& lp, VirtualTime now);
     // Makes the intervals of an undone event due again.
     void take_back_figures(Group& group, const LpRecord& lp, const HistoryEntry& entry) noexcept;

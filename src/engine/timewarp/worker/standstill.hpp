@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a worker stops: at the end of the run, or for a pause in which the run is saved, groups move
+// Stops a worker, at the end of the run or for a pause. In a pause the run is saved, groups move
 // between ranks, or another engine takes the run over.
 //
-// Both begin at a GVT round, whose result is the same for all workers. From then on no worker
-// executes events, and messages in flight arrive. GVT counts messages in two sets of epochs, an
-// older and a newer one (gvt/contribution.hpp). Two rounds later, both sets contain all messages
-// that were sent before the stop. So all workers learn from the same round that no message is in
-// flight (GvtResult::quiesced), and no worker makes another cut.
+// The end and a pause begin with a GVT round, whose result is the same for all workers. From this
+// result on, no worker executes events, and messages in flight arrive. GVT counts messages in two
+// sets of epochs, an older and a newer set (gvt/contribution.hpp). Two rounds later, these two sets
+// together contain all messages that were sent before the stop. So all workers learn from the same
+// round that no message is in flight (GvtResult::quiesced), and then no worker makes another cut.
 //
 // Owner: Worker. Thread: the worker's.
 #pragma once
@@ -76,7 +76,7 @@ class Standstill {
     Purpose purpose() const noexcept { return purpose_; }
     WorkerCore::Clock::time_point pause_began() const noexcept { return pause_began_; }
 
-    // The worker requests a pause: from `time` on, or now.
+    // Make the worker request a pause: save_at() from `time` on, the two others at its next cut.
     void save_at(WorkerCore::Clock::time_point time) noexcept { save_due_ = time; }
     void move_soon() noexcept { is_move_due_ = true; }
     void leave_soon() noexcept { is_leave_due_ = true; }

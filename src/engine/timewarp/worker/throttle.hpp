@@ -21,16 +21,16 @@ class Throttle {
 
     explicit Throttle(WorkerCore& core) : core_(core) {}
 
-    // Called for each new GVT: sets the window that belongs to it, and removes the quota. The
-    // window does not hold back events before `safe`.
+    // Called for each new GVT. Sets the window that belongs to this GVT, and removes the quota. The
+    // window does not delay events before `safe`.
     void on_gvt(const GvtResult& result, VirtualTime safe) noexcept;
 
     // Sets the number of events that may be executed until the next GVT. 0: as
     // stay_at_gvt_for_memory().
     void set_quota(std::uint32_t events) noexcept;
 
-    // Allows only events at GVT itself, until the next GVT. The worker will request that round when
-    // it finds nothing more to do. Returns whether this lowers the horizon.
+    // Allows only events at GVT itself, until the next GVT. The worker requests the next GVT round
+    // when it has nothing more to execute. Returns whether this call lowers the horizon.
     bool stay_at_gvt() noexcept;
     void stay_at_gvt_for_memory() noexcept;
     // After a pause: allows only events at GVT, until the next GVT.

@@ -3,8 +3,8 @@
 // pending events and histories, and only it changes them. Events from and for other workers pass
 // through mail rings, bottom halves and outboxes.
 //
-// Worker itself contains the order of a turn and the reaction to a new GVT. Its parts do the rest;
-// each part owns its state:
+// The class Worker itself defines the order of the steps of a turn, and reacts to a new GVT. Its
+// parts do all other work; each part owns its state:
 //
 //     LpStages               builds, starts, ends and destroys LPs, outside of the turns
 //     Inbox                  reads mail
@@ -61,18 +61,19 @@ class alignas(64) Worker final {
     void start(Clock::time_point now = Clock::now()) { lps().start(now); }
 
     // Executes one turn, and returns whether there was anything to do. Never blocks, so that a test
-    // can run many workers and ranks in one thread. `now` is the clock's time, or a test's.
+    // can run many workers and ranks in one thread. `now` is the time of the clock; tests pass
+    // other times.
     bool turn(Clock::time_point now = Clock::now());
 
     // Blocks until another thread has mail or a result for the worker. Requires: may_sleep().
     void sleep();
     bool may_sleep() const noexcept;
 
-    // The run is over for this worker: all final events are committed, and no message is in flight
-    // or, after a failure, awaited.
+    // Whether the run is over for this worker: all final events are committed, and no message is in
+    // flight. (After a failure, the worker does not wait for messages in flight.)
     bool finished() const noexcept { return standstill_.phase() == Standstill::Phase::finished; }
-    // The worker has stopped, like all others: everything before a GVT (with its generation) is
-    // committed, nothing after it has been executed, and nothing is in flight.
+    // Whether the worker is paused, like all others: everything before a GVT (with its generation)
+    // is committed, no event beyond this GVT is executed, and no message is in flight.
     bool paused() const noexcept { return standstill_.phase() == Standstill::Phase::paused; }
 
     // Called after all workers have finished, in the worker's thread.

@@ -71,16 +71,18 @@ struct WorkerCore {
     void add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const;
 
     // Stores `lead` in `farthest`. Normally the worker has executed no irrevocable event beyond
-    // `lead`, because it executes irrevocable events in order. This is not so after an interrupted
-    // event becomes pending again, and after the worker takes over a group: their events may be
-    // earlier. Must be called before both. SafeHorizon::try_stop() uses the maximum of both values.
+    // `lead`, because it executes irrevocable events in order. There are two exceptions: an
+    // interrupted event that becomes pending again, and the events of a group that the worker takes
+    // over, may be earlier than `lead`. Must be called in both cases before such an event becomes
+    // pending. SafeHorizon::try_stop() uses the maximum of `lead` and `farthest`.
     void expect_earlier_events() noexcept { farthest = std::max(farthest, lead); }
 
     // Fossil collection: frees the events and entries before `needed`. worker_core_inline.hpp
     inline void collect_fossils_before(Group& group, LpRecord& lp,
                                        History::Ordinal needed) noexcept;
-    // Drops the LP's committed entries and its saved states, but no measured data. Requires: as
-    // forget(). The history may be empty afterwards although events of the LP are in the log.
+    // Drops the LP's committed entries and its saved states, but no measured data. Requires: all
+    // events that the LP has executed are final. The history may be empty afterwards although
+    // events of the LP are in the log.
     inline void drop_past(Group& group, LpRecord& lp) noexcept;
     // Drops everything that is kept of the LP's past, also in the log. Requires: all events that
     // the LP has executed are final.
@@ -106,9 +108,9 @@ struct WorkerCore {
     const RunPlan& plan;
     const Partition::Owner self;
     const bool is_alone;  // the worker executes all LPs of the run
-    // Events that may have to be undone are executed into the log. Otherwise all of them are in
-    // histories, because the run needs more than an entry of the log has: an end condition or
-    // --check-model.
+    // If true, events that may have to be undone normally get an entry in the log when they are
+    // executed. If false, they get an entry in a history, because an end condition and
+    // --check-model need data that an entry of the log does not contain.
     const bool uses_log;
     const std::uint32_t stride;  // bytes of a history entry
     const std::unique_ptr<std::byte[]> irrevocable_entry_bytes;
@@ -117,12 +119,13 @@ struct WorkerCore {
     PendingSet pending;
     ShortEvents short_events;  // pending events without a record
     VirtualTime gvt = 0;       // as this worker has learned it
-    // Four bounds. irrevocable_before: nothing before it can be undone. commit_bound: everything
-    // before it may be committed. safe_before: what is before it is executed irrevocably.
+    // Bounds. Nothing before irrevocable_before can be undone. Everything before commit_bound may
+    // be committed. Events before safe_before are executed irrevocably.
     //
-    // GVT with its generation: an event before it is irrevocable. The events that it has sent may
-    // have been executed and freed, so HistoryEntry::sent of such an event must not be followed. A
-    // history can contain such an event, because a commit compares times without generations.
+    // irrevocable_before is GVT with its generation: an event before it is irrevocable. The events
+    // that it has sent may have been executed and freed, so HistoryEntry::sent of such an event
+    // must not be followed. A history can contain such an event, because a commit compares times
+    // without generations.
     EventBound irrevocable_before{0};
     EventKey commit_bound{};         // events before it are final; only Committer changes it
     EventBound lead{0};              // of the event executed last; end_short_events() updates it
