@@ -23,9 +23,9 @@
 namespace nw {
 
 // A side effect of an executed event, which is kept until the event is committed or undone. There
-// are four kinds: an event that was sent to another worker, or by an event of the log (stored as its
-// anti-message), a row of output, figures that were evaluated before the event, and the text of the
-// event's failure. `bytes` bytes of content follow this struct.
+// are four kinds: an event that was sent to another worker, or by an event of the log (stored as
+// its anti-message), a row of output, figures that were evaluated before the event, and the text of
+// the event's failure. `bytes` bytes of content follow this struct.
 struct SideEffect {
     enum class Kind : std::uint8_t { remote_send, output_row, figures, failure };
     SideEffect* next;
