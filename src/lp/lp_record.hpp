@@ -33,9 +33,9 @@ struct alignas(64) LpRecord {
 
     // First cache line: used by every execution.
     LogicalProcess* process = nullptr;
-    // Key of the newest executed event; time -1 before the first event. A short event that is
-    // irrevocable does not change it, because no later event can precede such an event. `id` is in
-    // the padding of last_key.
+    // Key of the newest executed event; time -1 before the first event. Executor::execute_short()
+    // does not set it: the event is irrevocable, so no later event precedes it. `id` is in the
+    // padding of last_key.
     [[no_unique_address]] EventKey last_key;
     std::uint32_t id;
     std::uint64_t random_counter = 0;
@@ -51,12 +51,12 @@ struct alignas(64) LpRecord {
     History::Ordinal save_due = History::first;
     // Entries before this position are final (head ≤ committed ≤ tail).
     History::Ordinal committed = History::first;
-    std::uint32_t unmatched_anti_messages = 0;  // in the set of the group: those for this LP
-    // Null until a state is saved, and always if undo data are in the history entries.
+    std::uint32_t unmatched_anti_messages = 0;  // for this LP, in the group's set
+    // Null until the first state is saved, and always if all undo data are in the entries.
     SavedStates* saved_states = nullptr;
     Digest digest;                     // of the committed events, and of those in the worker's log
     std::uint8_t kind;                 // number in LpKinds
-    bool has_uncommitted : 1 = false;  // is in its worker's list
+    bool has_uncommitted : 1 = false;  // is in its worker's list of LPs with such events
     bool failed : 1 = false;  // a handler failed; the LP executes nothing until it is undone
     bool ended : 1 = false;   // can_end() returned true after a final event
     // can_end() returned true, perhaps after an event that was undone.

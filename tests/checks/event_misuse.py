@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes with events as structs that a compiler detects: none of them compiles, and the error
-gives the reason. The last cases compile: they show that the other cases fail for the stated reason.
+"""Checks mistakes in the declaration and use of event structs. A model with such a mistake must not compile, and the compiler's error must give the reason. The last cases compile: they show that the other cases fail for the stated reason.
 
 usage: event_misuse.py COMPILER FOLDER...    folders with the public headers
 

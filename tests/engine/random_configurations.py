@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs random configurations of the engines, and adds a row for each call to a results file.
+"""Runs random configurations of the engines, and adds two rows to a results file: one for the stepped cases, one for the cases with threads.
 
 usage: tests/engine/random_configurations.py FOLDER-OF-PROGRAMS RESULTS.csv [CASES [FIRST-SEED]]
 

@@ -76,7 +76,8 @@ class RankPart {
   public:
     RankPart(std::uint32_t rank, const RunResult& result, const LpKinds& kinds, Give& give)
         : process_(rank + 1), result_(result), kinds_(kinds), give_(give) {
-        // Tracks of earlier pieces of the run may belong to ranks that no longer exist.
+        // A run that was continued from a checkpoint also has the tracks of earlier processes.
+        // These may have had more ranks.
         std::map<std::uint32_t, std::uint32_t> threads;  // number of threads of each rank
         for (const NamedTrack& track : result.trace) {
             std::uint32_t& thread = threads[track.rank];

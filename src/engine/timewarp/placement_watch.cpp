@@ -45,8 +45,8 @@ bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(
 
 // Returns the policy that the user has chosen, except in two cases. If segments come from libc, no
 // policy can place them, so the result is LocalPolicy. It is also LocalPolicy if the chosen policy
-// moves workers, and ranks on the same cores have no common assignments: each rank would choose the
-// best nodes.
+// moves workers and several ranks use the same cores without common assignments. Otherwise each
+// rank would choose the same best nodes.
 std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
                                             const WorkerPlaces& where, const HostPlacement& host) {
     const bool moves_workers = config.place->moves_workers;
@@ -211,9 +211,9 @@ void PlacementWatch::answer_requests() {
 }
 
 void PlacementWatch::sample() {
-    // The number of passes is read before the probe, and the number of moved groups after it. So
-    // when the probe was taken, at least this number of passes was over, and at most this number of
-    // groups had moved.
+    // The number of passes is read before the probe, and the number of moved groups after it. So at
+    // the time of the probe, the reported number of passes was complete, and no more groups had
+    // moved than reported.
     const MigrationFigures figures = daemon_.figures();
     const Placement placement = sample(pages_a_sample);
     if (placement.status == 0) history_.add(sample_of(placement, figures));

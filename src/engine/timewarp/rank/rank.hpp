@@ -195,7 +195,7 @@ class Rank final : public ThreadedRank {
     Rebinding rebinding_;
     RankBalance balance_;
     TraceTrack trace_;  // under the net role, until no worker executes
-    TraceTrack::Clock::time_point round_over_ NW_GUARDED_BY(net_role_){};  // end of its last span
+    TraceTrack::Clock::time_point round_over_ NW_GUARDED_BY(net_role_){};  // end of the last span
 };
 
 }  // namespace nw
