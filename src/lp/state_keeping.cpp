@@ -28,13 +28,6 @@ constexpr std::uint32_t interval_max = 32;
 constexpr std::uint32_t interval_max_large = 1024;
 constexpr float event_time_per_save = 4;
 
-// With an interval of 1, the events and saved states of an LP are freed when they are committed,
-// while they are in the cache. With a longer interval, each LP keeps at least one event and one
-// saved state until its next event. If there are many LPs, these data are no longer in the cache at
-// the next event, and loading them again takes longer than saving a small state. Measured with PCS
-// (14,400 LPs) and PHOLD (1,024 and 65,536 LPs): docs/decisions/0038.
-constexpr std::uint32_t small_state_bytes = 256;  // of the saved state, with its headers
-
 constexpr float smoothing = 0.2f;
 
 // A thread that loses its core during a measurement gets a sample that is a thousand times too
@@ -67,7 +60,6 @@ void StateKeeper::take_due(LpRecord& lp, History::Ordinal position, PlatformHeap
     if (lp.saved_states == nullptr) {
         lp.saved_states = new (heap.allocate(sizeof(SavedStates))) SavedStates{};
         meter_memory<MeterKind::snapshots>(lp.saved_states, sizeof(SavedStates));
-        ++lps_saved_;
         lp.saved_states->adapted_at = position;
         if (rules_of(lp).state_saving_interval > 0)
             lp.saved_states->interval = rules_of(lp).state_saving_interval;
@@ -95,11 +87,10 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
     }
     SavedStates& kept = *lp.saved_states;
     const std::uint64_t bytes = heap.live_bytes() - live_bytes;
-    if (rules.state_saving_interval == 0 && bytes <= small_state_bytes && lps_saved_ > lps_in_cache)
-        kept.interval = 1;
     add(lp, saved, position, bytes);
     kept.bytes_most = static_cast<std::uint32_t>(
         std::max<std::uint64_t>(kept.bytes_most, std::min<std::uint64_t>(bytes, UINT32_MAX)));
+    if (rules.state_saving_interval == 0 && is_small(kept)) kept.interval = 1;
     lp.save_due = position + kept.interval;
     ++taken_;
     taken_bytes_ += bytes;
@@ -198,7 +189,7 @@ History::Ordinal StateKeeper::drop_states_before(LpRecord& lp, History::Ordinal 
 void StateKeeper::trim_before_next_save(LpRecord& lp, History::Ordinal position,
                                         PlatformHeap& heap) {
     const SavedStates& kept = *lp.saved_states;
-    if (kept.executed == position && kept.bytes_most <= small_state_bytes) {
+    if (kept.executed == position && is_small(kept)) {
         adapt(lp, position);
         drop_past(lp, heap);
     } else {
@@ -221,7 +212,6 @@ void StateKeeper::drop_past(LpRecord& lp, PlatformHeap& heap) noexcept {
 void StateKeeper::free_saved_states(LpRecord& lp, PlatformHeap& heap) noexcept {
     heap.free(lp.saved_states, sizeof(SavedStates));
     lp.saved_states = nullptr;
-    --lps_saved_;
 }
 
 void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
@@ -234,7 +224,6 @@ void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
 void StateKeeper::resume(LpRecord& lp, PlatformHeap& heap) noexcept {
     begin(lp);
     if (lp.saved_states == nullptr) return;
-    ++lps_saved_;
     if (!saves_states(lp)) {
         free_saved_states(lp, heap);
     } else if (rules_of(lp).state_saving_interval > 0) {
@@ -259,10 +248,8 @@ void StateKeeper::adapt(LpRecord& lp, History::Ordinal position) noexcept {
         if (events < kept.interval) return;  // too few to conclude that rollbacks are rare
         best = std::max(best, 2.0 * kept.interval);
     }
-    const bool is_past_cold = lps_saved_ > lps_in_cache;
-    const bool is_small = kept.bytes_most <= small_state_bytes;
     best = std::clamp(best, 1.0, static_cast<double>(longest_interval(kept)));
-    kept.interval = is_past_cold && is_small ? 1 : static_cast<std::uint32_t>(best);
+    kept.interval = is_small(kept) ? 1 : static_cast<std::uint32_t>(best);
     kept.adapted_at = position;
     kept.rollbacks = 0;
 }

@@ -85,7 +85,8 @@ struct StateKeepingRules {
 // Saves and restores the states of one worker's LPs. Thread: the worker.
 class StateKeeper {
   public:
-    static constexpr std::size_t state_in_log_max = 256;  // bytes, a multiple of 8
+    // Maximum size of a small state with its headers, a multiple of 8.
+    static constexpr std::size_t state_in_log_max = 256;
 
     // `rules`: by kind of LP.
     explicit StateKeeper(std::vector<StateKeepingRules> rules) : rules_(std::move(rules)) {}
@@ -137,7 +138,7 @@ class StateKeeper {
     std::uint16_t save_in_log(LpRecord& lp, const StateKeepingRules& rules,
                               History::Ordinal position, std::byte* undo, std::byte* state,
                               PlatformHeap& heap) {
-        if (!rules.saves_states() || position != lp.save_due || !keeps_states_in_log(lp, rules)) {
+        if (!rules.saves_states() || position != lp.save_due || !keeps_states_in_log(lp)) {
             save(lp, rules, position, undo, heap);
             return 0;
         }
@@ -236,10 +237,10 @@ class StateKeeper {
     }
 
     // Returns whether a commit of all executed events should drop the LP's whole past, which is
-    // still in the cache. The next event saves a state in any case.
+    // still in the cache. The next event saves a small state in any case.
     bool drops_past_early(const LpRecord& lp) const noexcept {
-        return saves_states(lp) && lps_saved_ > lps_in_cache && lp.saved_states != nullptr &&
-               lp.saved_states->interval == 1;
+        return saves_states(lp) && lp.saved_states != nullptr && lp.saved_states->interval == 1 &&
+               is_small(*lp.saved_states);
     }
 
     // Returns whether to measure the cost of the event at `position`: one in 16 of each LP.
@@ -260,12 +261,8 @@ class StateKeeper {
     }
 
     // Called when the LP moves, with its saved states, to another worker, or comes from one.
-    void hand_over(const LpRecord& lp) noexcept {
-        bytes_ -= bytes_held(lp);
-        lps_saved_ -= lp.saved_states != nullptr ? 1 : 0;
-    }
+    void hand_over(const LpRecord& lp) noexcept { bytes_ -= bytes_held(lp); }
     void take_over(const LpRecord& lp) noexcept {
-        lps_saved_ += lp.saved_states != nullptr ? 1 : 0;
         bytes_ += bytes_held(lp);
         bytes_peak_ = std::max(bytes_peak_, bytes_);
     }
@@ -278,18 +275,19 @@ class StateKeeper {
   private:
     // States are in the log if each event saves a state, and if the LP has no saved state outside
     // of the log. Then the LP needs nothing when its events are committed.
-    bool keeps_states_in_log(const LpRecord& lp, const StateKeepingRules& rules) const noexcept {
+    static bool keeps_states_in_log(const LpRecord& lp) noexcept {
         return lp.saved_states != nullptr && lp.saved_states->newest == nullptr &&
-               lp.saved_states->interval == 1 &&
-               (rules.state_saving_interval == 1 || lps_saved_ > lps_in_cache);
+               lp.saved_states->interval == 1;
+    }
+    // With an adapted interval, a small state is saved before each event. This takes less time than
+    // to keep events for coasting forward (decision 0041).
+    static bool is_small(const SavedStates& kept) noexcept {
+        return kept.bytes_most <= state_in_log_max;
     }
     std::uint16_t write_state(const LpRecord& lp, const StateKeepingRules& rules,
                               std::byte* state) const noexcept;
     void add(LpRecord& lp, SavedState* saved, History::Ordinal position,
              std::uint64_t bytes) noexcept;
-
-    // With more LPs that save states, the past that each LP keeps leaves the cache.
-    static constexpr std::uint64_t lps_in_cache = 8192;
 
     std::byte* plain_state(const LpRecord& lp) const noexcept {
         return static_cast<std::byte*>(rules_of(lp).state_of(lp.process));
@@ -314,7 +312,6 @@ class StateKeeper {
     std::uint64_t taken_bytes_ = 0;
     std::uint64_t bytes_ = 0;  // held now
     std::uint64_t bytes_peak_ = 0;
-    std::uint64_t lps_saved_ = 0;  // LPs that have saved states, or have had some
 };
 
 }  // namespace nw

@@ -175,7 +175,7 @@ void play(Rollback method, std::uint32_t state_saving_interval) {
     REQUIRE(rollbacks > 0);
     REQUIRE(wraps > 0);
     REQUIRE(forgotten > 0);
-    if (method == Rollback::snapshot && state_saving_interval != 1) REQUIRE(coasted > 0);
+    if (method == Rollback::snapshot && state_saving_interval > 1) REQUIRE(coasted > 0);
 }
 
 TEST_CASE("StateKeeper: a small plain state is restored from the entries of the history") {
@@ -215,7 +215,7 @@ TEST_CASE("StateKeeper: trim keeps the saved state that the oldest uncommitted e
 // The interval of an LP after `calm` events, or after a rollback and `calm` more events. `save_ns`
 // and `event_ns` are the measured costs of a saved state and of an event.
 std::uint32_t interval_after(float save_ns, float event_ns, int calm, bool is_rolled_back) {
-    KeptLp<Rich> kept(Rollback::snapshot, 0);
+    KeptLp<Plain<LargeState>> kept(Rollback::snapshot, 0);
     const auto run = [&] {
         for (int i = 0; i < calm; ++i) {
             kept.execute(1);
@@ -232,8 +232,8 @@ std::uint32_t interval_after(float save_ns, float event_ns, int calm, bool is_ro
 }
 
 TEST_CASE(
-    "StateKeeper: without rollbacks small states are saved every 32 events and large states less "
-    "often") {
+    "StateKeeper: without rollbacks states are saved every 32 events, and less often if saving "
+    "takes long") {
     CHECK(interval_after(100, 100, 10'000, false) == 32);
     CHECK(interval_after(800, 100, 10'000, false) == 32);
     CHECK(interval_after(5000, 100, 10'000, false) == 200);
@@ -308,7 +308,7 @@ TEST_CASE("StateKeeper: a new owner keeps the interval of an LP if its rules use
 
 TEST_CASE("StateKeeper: the interval adapts to rollbacks and doubles without rollbacks") {
     const auto interval_after = [](bool rollbacks) {
-        KeptLp<Rich> kept(Rollback::snapshot, 0);
+        KeptLp<Wide> kept(Rollback::snapshot, 0);
         kept.execute(1);
         kept.keeper.event_cost(kept.lp, 100);
         for (int i = 0; i < 400; ++i) {
@@ -327,10 +327,9 @@ TEST_CASE("StateKeeper: the interval adapts to rollbacks and doubles without rol
     CHECK(interval_after(true) <= 2);
 }
 
-TEST_CASE("StateKeeper: if there are many LPs small states are saved at each event") {
-    const auto interval_with = [](auto kept, std::size_t lps) {
+TEST_CASE("StateKeeper: small states are saved at each event") {
+    const auto interval_of = [](auto kept) {
         kept.execute(1);
-        for (std::size_t i = 1; i < lps; ++i) kept.keeper.take_over(kept.lp);
         for (int i = 0; i < 400; ++i) {
             kept.lp.saved_states->save_ns = 50;
             kept.lp.saved_states->event_ns = 100;
@@ -339,10 +338,9 @@ TEST_CASE("StateKeeper: if there are many LPs small states are saved at each eve
         }
         return kept.lp.saved_states->interval;
     };
-    CHECK(interval_with(KeptLp<Plain<SmallState>>(Rollback::snapshot, 0), 8192) == 32);
-    CHECK(interval_with(KeptLp<Plain<SmallState>>(Rollback::snapshot, 0), 8193) == 1);
-    CHECK(interval_with(KeptLp<Wide>(Rollback::snapshot, 0), 8193) == 32);
-    CHECK(interval_with(KeptLp<Plain<SmallState>>(Rollback::snapshot, 4), 8193) == 4);
+    CHECK(interval_of(KeptLp<Plain<SmallState>>(Rollback::snapshot, 0)) == 1);
+    CHECK(interval_of(KeptLp<Wide>(Rollback::snapshot, 0)) == 32);
+    CHECK(interval_of(KeptLp<Plain<SmallState>>(Rollback::snapshot, 4)) == 4);
 }
 
 // Executes events whose states are in a log, until one of them saves its state outside of the log.
