@@ -22,10 +22,10 @@ function(numawarp_add_layer name)
     foreach(library IN ITEMS numawarp_own_flags numawarp_inner ${ARG_HEADER_ONLY})
         target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
     endforeach()
-    # Common headers are compiled once for all sources, which saves a third of the time. A build
-    # with ccache, which developers use, does not precompile headers: ccache does not store such
-    # objects, and a source that misses an include must not compile there.
-    if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    # A build with sanitizers serves only for tests, and compiles common headers once for all
+    # sources. A release does not precompile headers: a source that misses an include would still
+    # compile, and g++ 12 reports wrong warnings about std::string at -O3.
+    if(NUMAWARP_SANITIZE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
         if(name STREQUAL base)
             target_precompile_headers(${target} PRIVATE
                 <algorithm> <atomic> <chrono> <cstdint> <cstring> <functional> <memory> <optional>
