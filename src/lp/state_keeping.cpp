@@ -60,6 +60,7 @@ void StateKeeper::take_due(LpRecord& lp, History::Ordinal position, PlatformHeap
     if (lp.saved_states == nullptr) {
         lp.saved_states = new (heap.allocate(sizeof(SavedStates))) SavedStates{};
         meter_memory<MeterKind::snapshots>(lp.saved_states, sizeof(SavedStates));
+        ++lps_saved_;
         lp.saved_states->adapted_at = position;
         if (rules_of(lp).state_saving_interval > 0)
             lp.saved_states->interval = rules_of(lp).state_saving_interval;
@@ -90,7 +91,7 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
     add(lp, saved, position, bytes);
     kept.bytes_most = static_cast<std::uint32_t>(
         std::max<std::uint64_t>(kept.bytes_most, std::min<std::uint64_t>(bytes, UINT32_MAX)));
-    if (rules.state_saving_interval == 0 && is_small(kept)) kept.interval = 1;
+    if (rules.state_saving_interval == 0 && is_saved_at_each_event(kept)) kept.interval = 1;
     lp.save_due = position + kept.interval;
     ++taken_;
     taken_bytes_ += bytes;
@@ -212,6 +213,7 @@ void StateKeeper::drop_past(LpRecord& lp, PlatformHeap& heap) noexcept {
 void StateKeeper::free_saved_states(LpRecord& lp, PlatformHeap& heap) noexcept {
     heap.free(lp.saved_states, sizeof(SavedStates));
     lp.saved_states = nullptr;
+    --lps_saved_;
 }
 
 void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
@@ -224,6 +226,7 @@ void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
 void StateKeeper::resume(LpRecord& lp, PlatformHeap& heap) noexcept {
     begin(lp);
     if (lp.saved_states == nullptr) return;
+    ++lps_saved_;
     if (!saves_states(lp)) {
         free_saved_states(lp, heap);
     } else if (rules_of(lp).state_saving_interval > 0) {
@@ -249,7 +252,7 @@ void StateKeeper::adapt(LpRecord& lp, History::Ordinal position) noexcept {
         best = std::max(best, 2.0 * kept.interval);
     }
     best = std::clamp(best, 1.0, static_cast<double>(longest_interval(kept)));
-    kept.interval = is_small(kept) ? 1 : static_cast<std::uint32_t>(best);
+    kept.interval = is_saved_at_each_event(kept) ? 1 : static_cast<std::uint32_t>(best);
     kept.adapted_at = position;
     kept.rollbacks = 0;
 }

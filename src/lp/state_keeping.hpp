@@ -88,8 +88,9 @@ class StateKeeper {
     // Maximum size of a small state with its headers, a multiple of 8.
     static constexpr std::size_t state_in_log_max = 256;
 
-    // `rules`: by kind of LP.
-    explicit StateKeeper(std::vector<StateKeepingRules> rules) : rules_(std::move(rules)) {}
+    // `rules`: by kind of LP. `uses_log`: whether most events that may be undone are in a log.
+    StateKeeper(std::vector<StateKeepingRules> rules, bool uses_log)
+        : rules_(std::move(rules)), uses_log_(uses_log) {}
 
     const std::vector<StateKeepingRules>& rules() const noexcept { return rules_; }
     const StateKeepingRules& rules_of(const LpRecord& lp) const noexcept { return rules_[lp.kind]; }
@@ -240,7 +241,7 @@ class StateKeeper {
     // still in the cache. The next event saves a small state in any case.
     bool drops_past_early(const LpRecord& lp) const noexcept {
         return saves_states(lp) && lp.saved_states != nullptr && lp.saved_states->interval == 1 &&
-               is_small(*lp.saved_states);
+               is_saved_at_each_event(*lp.saved_states);
     }
 
     // Returns whether to measure the cost of the event at `position`: one in 16 of each LP.
@@ -261,8 +262,12 @@ class StateKeeper {
     }
 
     // Called when the LP moves, with its saved states, to another worker, or comes from one.
-    void hand_over(const LpRecord& lp) noexcept { bytes_ -= bytes_held(lp); }
+    void hand_over(const LpRecord& lp) noexcept {
+        bytes_ -= bytes_held(lp);
+        lps_saved_ -= lp.saved_states != nullptr ? 1 : 0;
+    }
     void take_over(const LpRecord& lp) noexcept {
+        lps_saved_ += lp.saved_states != nullptr ? 1 : 0;
         bytes_ += bytes_held(lp);
         bytes_peak_ = std::max(bytes_peak_, bytes_);
     }
@@ -279,11 +284,16 @@ class StateKeeper {
         return lp.saved_states != nullptr && lp.saved_states->newest == nullptr &&
                lp.saved_states->interval == 1;
     }
-    // With an adapted interval, a small state is saved before each event. This takes less time than
-    // to keep events for coasting forward (decision 0041).
     static bool is_small(const SavedStates& kept) noexcept {
         return kept.bytes_most <= state_in_log_max;
     }
+    // Whether the LP's adapted interval is 1: the state is small, and the run uses the log
+    // (decision 0041), or there are so many LPs that the past of each LP leaves the cache before
+    // the LP's next event (decision 0038).
+    bool is_saved_at_each_event(const SavedStates& kept) const noexcept {
+        return is_small(kept) && (uses_log_ || lps_saved_ > lps_in_cache);
+    }
+    static constexpr std::uint64_t lps_in_cache = 8192;
     std::uint16_t write_state(const LpRecord& lp, const StateKeepingRules& rules,
                               std::byte* state) const noexcept;
     void add(LpRecord& lp, SavedState* saved, History::Ordinal position,
@@ -308,10 +318,12 @@ class StateKeeper {
     void free_saved_states(LpRecord& lp, PlatformHeap& heap) noexcept;
 
     std::vector<StateKeepingRules> rules_;  // by kind
+    const bool uses_log_;
     std::uint64_t taken_ = 0;
     std::uint64_t taken_bytes_ = 0;
     std::uint64_t bytes_ = 0;  // held now
     std::uint64_t bytes_peak_ = 0;
+    std::uint64_t lps_saved_ = 0;  // LPs that have saved states, or have had some
 };
 
 }  // namespace nw

@@ -72,8 +72,9 @@ struct Wide final : LogicalProcess {
 template <class Process>
 class KeptLp {
   public:
-    KeptLp(Rollback method, std::uint32_t state_saving_interval)
-        : rules_(method_of(method).rules(process<Process>(), state_saving_interval)) {
+    KeptLp(Rollback method, std::uint32_t state_saving_interval, bool uses_log = true)
+        : rules_(method_of(method).rules(process<Process>(), state_saving_interval)),
+          keeper({rules_}, uses_log) {
         const HeapScope scope(lp.heap);
         lp.process = new Process(LpId{0});
     }
@@ -132,7 +133,7 @@ class KeptLp {
 
   public:
     LpRecord lp{group_, 0, 0};
-    StateKeeper keeper{{rules_}};
+    StateKeeper keeper;
 };
 
 // Executes random steps. `sums[i]` is the state of the LP before the i-th event.
@@ -294,7 +295,7 @@ TEST_CASE("StateKeeper: a new owner keeps the interval of an LP if its rules use
     CHECK(kept.keeper.bytes() == 0);
 
     const auto keeper_with = [](Rollback method, std::uint32_t interval) {
-        return StateKeeper({method_of(method).rules(process<Plain<SmallState>>(), interval)});
+        return StateKeeper({method_of(method).rules(process<Plain<SmallState>>(), interval)}, true);
     };
     keeper_with(Rollback::snapshot, 0).resume(kept.lp, kept.heap());
     REQUIRE(kept.lp.saved_states != nullptr);
@@ -327,9 +328,10 @@ TEST_CASE("StateKeeper: the interval adapts to rollbacks and doubles without rol
     CHECK(interval_after(true) <= 2);
 }
 
-TEST_CASE("StateKeeper: small states are saved at each event") {
-    const auto interval_of = [](auto kept) {
+TEST_CASE("StateKeeper: small states are saved at each event with a log or if there are many LPs") {
+    const auto interval_with = [](auto kept, std::size_t lps) {
         kept.execute(1);
+        for (std::size_t i = 1; i < lps; ++i) kept.keeper.take_over(kept.lp);
         for (int i = 0; i < 400; ++i) {
             kept.lp.saved_states->save_ns = 50;
             kept.lp.saved_states->event_ns = 100;
@@ -338,9 +340,12 @@ TEST_CASE("StateKeeper: small states are saved at each event") {
         }
         return kept.lp.saved_states->interval;
     };
-    CHECK(interval_of(KeptLp<Plain<SmallState>>(Rollback::snapshot, 0)) == 1);
-    CHECK(interval_of(KeptLp<Wide>(Rollback::snapshot, 0)) == 32);
-    CHECK(interval_of(KeptLp<Plain<SmallState>>(Rollback::snapshot, 4)) == 4);
+    using Small = KeptLp<Plain<SmallState>>;
+    CHECK(interval_with(Small(Rollback::snapshot, 0), 1) == 1);
+    CHECK(interval_with(Small(Rollback::snapshot, 4), 1) == 4);
+    CHECK(interval_with(Small(Rollback::snapshot, 0, false), 8192) == 32);
+    CHECK(interval_with(Small(Rollback::snapshot, 0, false), 8193) == 1);
+    CHECK(interval_with(KeptLp<Wide>(Rollback::snapshot, 0), 8193) == 32);
 }
 
 // Executes events whose states are in a log, until one of them saves its state outside of the log.
@@ -424,7 +429,7 @@ TEST_CASE("StateKeeper: copy saves a large plain state as a snapshot, which shar
 TEST_CASE("StateKeeper: a handover of an LP also transfers its saved bytes") {
     KeptLp<Rich> kept(Rollback::snapshot, 4);
     for (int i = 0; i < 40; ++i) kept.execute(1);
-    StateKeeper other(kept.keeper.rules());
+    StateKeeper other(kept.keeper.rules(), true);
     const std::uint64_t bytes = kept.keeper.bytes();
     REQUIRE(bytes > 0);
     kept.keeper.hand_over(kept.lp);

@@ -32,7 +32,7 @@ class LpAtWork {
     explicit LpAtWork(Rollback method) : memory_(source_, GroupId{0}) {
         rules = method_of(method).rules(ProcessFactory{}, 3);
         rules_by_kind = {rules};
-        keeper_ = std::make_unique<StateKeeper>(rules_by_kind);
+        keeper_ = std::make_unique<StateKeeper>(rules_by_kind, true);
         lp.process = &process_;
         block = lp.heap.allocate(40);
         keeper_->begin(lp);

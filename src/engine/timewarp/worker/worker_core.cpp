@@ -23,7 +23,7 @@ WorkerCore::WorkerCore(Rank& shared, WorkerId id)
       stride(plan.state_keeping.front().entry_stride),
       irrevocable_entry_bytes(std::make_unique<std::byte[]>(stride)),
       short_events(plan.until, plan.rules.lookahead, plan.rules.payload_bytes_max),
-      keeper(plan.state_keeping),
+      keeper(plan.state_keeping, uses_log),
       log(stride - sizeof(HistoryEntry),
           keeper.some_save_states() ? StateKeeper::state_in_log_max : 0,
           std::min(plan.rules.payload_bytes_max, detail::ShortBody::payload_bytes_max)),
