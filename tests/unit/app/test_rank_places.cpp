@@ -1,37 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: choose_places() determines whether workers share CPUs, over all ranks that use the same
 // CPUs.
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/simulation/rank_places.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_os.hpp"
+#include "tests/support/silent_rank.hpp"
 
 namespace nw::test {
 namespace {
 
 // The last of `ranks` ranks, which are all on one machine or each on its own machine.
-class LastRank final : public RankGroup {
+class LastRank final : public SilentRank {
   public:
-    LastRank(std::uint32_t ranks, bool together) : ranks_(ranks), together_(together) {}
+    LastRank(std::uint32_t ranks, bool together)
+        : SilentRank(ranks - 1, ranks), together_(together) {}
 
-    RankId rank() const noexcept override { return RankId{ranks_ - 1}; }
-    std::uint32_t ranks() const noexcept override { return ranks_; }
-    std::string host() const override { return "here"; }
     std::vector<std::string> share(const std::string& own) override {
-        std::vector<std::string> all(ranks_, together_ ? own : "elsewhere");
+        std::vector<std::string> all(ranks(), together_ ? own : "elsewhere");
         all.back() = own;
         return all;
     }
-    void send(RankId, const std::string&) override {}
-    std::string receive(RankId) override { return {}; }
-    std::unique_ptr<Transport> open_transport(std::size_t, bool) override { return nullptr; }
-    void abort(int) noexcept override {}
 
   private:
-    std::uint32_t ranks_;
     bool together_;
 };
 

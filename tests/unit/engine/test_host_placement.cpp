@@ -14,6 +14,7 @@
 
 #include "engine/timewarp/host_placement.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/silent_rank.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace nw;
@@ -27,28 +28,20 @@ struct Table {
     std::barrier<> barrier{2};
 };
 
-class ThreadRank final : public RankGroup {
+class ThreadRank final : public test::SilentRank {
   public:
     ThreadRank(std::uint32_t rank, Table& table, std::string lie)
-        : rank_(rank), table_(table), lie_(std::move(lie)) {}
+        : SilentRank(rank, 2), table_(table), lie_(std::move(lie)) {}
 
-    RankId rank() const noexcept override { return RankId{rank_}; }
-    std::uint32_t ranks() const noexcept override { return 2; }
-    std::string host() const override { return "here"; }
     std::vector<std::string> share(const std::string& own) override {
-        table_.said[rank_] = lie_.empty() || !own.starts_with("/proc/") ? own : lie_;
+        table_.said[index(rank())] = lie_.empty() || !own.starts_with("/proc/") ? own : lie_;
         table_.barrier.arrive_and_wait();
         std::vector<std::string> all(table_.said.begin(), table_.said.end());
         table_.barrier.arrive_and_wait();
         return all;
     }
-    void send(RankId, const std::string&) override {}
-    std::string receive(RankId) override { return {}; }
-    std::unique_ptr<Transport> open_transport(std::size_t, bool) override { return nullptr; }
-    void abort(int) noexcept override {}
 
   private:
-    std::uint32_t rank_;
     Table& table_;
     std::string lie_;  // replaces the path of its memory, if not empty
 };

@@ -2,7 +2,6 @@
 // gather_results() combines the results of all ranks into one, as visit_figures() describes for
 // each figure.
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -10,6 +9,7 @@
 
 #include "results/statistics/rank_results.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/silent_rank.hpp"
 
 using namespace nw;
 
@@ -19,24 +19,17 @@ using Mail = std::map<std::uint32_t, std::string>;  // messages to the first ran
 
 // One of three ranks. The other ranks send before the first one receives, so one thread can play
 // all ranks.
-class PlayedRank final : public RankGroup {
+class PlayedRank final : public test::SilentRank {
   public:
-    PlayedRank(std::uint32_t rank, Mail& mail) : rank_(rank), mail_(mail) {}
+    PlayedRank(std::uint32_t rank, Mail& mail) : SilentRank(rank, 3), mail_(mail) {}
 
-    RankId rank() const noexcept override { return RankId{rank_}; }
-    std::uint32_t ranks() const noexcept override { return 3; }
-    std::string host() const override { return {}; }
-    std::vector<std::string> share(const std::string& own) override { return {own}; }
     void send(RankId to, const std::string& bytes) override {
         CHECK(index(to) == 0);
-        mail_[rank_] = bytes;
+        mail_[index(rank())] = bytes;
     }
     std::string receive(RankId from) override { return mail_.at(index(from)); }
-    std::unique_ptr<Transport> open_transport(std::size_t, bool) override { return nullptr; }
-    void abort(int) noexcept override {}
 
   private:
-    std::uint32_t rank_;
     Mail& mail_;
 };
 
