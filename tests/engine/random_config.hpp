@@ -27,7 +27,7 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
     config.lps_per_group = group_sizes[dice.below(5)];
     config.memory = dice.chance(0.7) ? MemoryMode::numa : MemoryMode::libc;
     config.pin = dice.chance(0.5);
-    if (shape.state != StateKind::containers) {
+    if (shape.has_plain_state()) {
         const Rollback methods[] = {Rollback::snapshot, Rollback::copy, Rollback::reverse};
         config.rollback = methods[dice.below(3)];
     }

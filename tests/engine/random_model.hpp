@@ -325,6 +325,45 @@ class ContainerProcess final : public LogicalProcess {
     Count rare;
 };
 
+// --- State in one vector -------------------------------------------------------------------------
+
+// Most sizes fit into an entry of the worker's log; a few do not.
+class GrowingProcess final : public LogicalProcess {
+  public:
+    GrowingProcess(LpId, const RandomShape* shape, CommitLog* log)
+        : shape_(*shape), spreader_(*shape), log_(*log) {}
+
+    void on_start(Context& context) override { start_lp(context, spreader_, shape_.fuel); }
+
+    void on_event(Context& context, const Event& event) override {
+        const Cargo cargo = Cargo::of(event);
+        Random& random = context.random();
+        words_.resize(1 + random.below(random.chance(0.03) ? 60 : 10), cargo.word);
+        words_.shrink_to_fit();
+        words_[++events_ % words_.size()] ^= fold(words_.front(), event.type());
+        dawdle(shape_, context.self());
+        if (random.chance(shape_.rows)) write_row(context, event, words_.back());
+        spreader_.spread(context, cargo.fuel - 1, words_.back());
+    }
+
+    void on_commit(const Event& event) override { log_.add(event); }
+    bool can_end() const override {
+        return events_ >= shape_.can_end_after && (words_.empty() || words_.front() % 3 != 0);
+    }
+    void on_end(Context& context) override {
+        const std::uint64_t hash =
+            fold_bytes(events_, words_.data(), words_.size() * sizeof(std::uint64_t));
+        context.output(1, index(context.self()), context.now(), events_, std::to_string(hash));
+    }
+
+  private:
+    const RandomShape& shape_;
+    Spreader spreader_;
+    CommitLog& log_;
+    std::uint64_t events_ = 0;
+    std::vector<std::uint64_t> words_;
+};
+
 // --- Plain state ---------------------------------------------------------------------------------
 
 template <std::size_t words>
@@ -414,6 +453,12 @@ class RandomModel final : public Model {
                 break;
             case StateKind::large_plain:
                 setup.process = process<PlainProcess<60>>(shape, &log_);
+                break;
+            case StateKind::growing:
+                setup.process = process<GrowingProcess>(shape, &log_);
+                break;
+            case StateKind::middle_plain:
+                setup.process = process<PlainProcess<20>>(shape, &log_);
                 break;
         }
         setup.process.has_end_condition = shape_.can_end_after > 0;

@@ -15,7 +15,8 @@
 
 namespace nw::test {
 
-enum class StateKind : std::uint8_t { containers, small_plain, large_plain };
+// `growing`: in a vector, which is small at first. The plain states have 48, 176 and 496 bytes.
+enum class StateKind : std::uint8_t { containers, small_plain, large_plain, growing, middle_plain };
 
 struct RandomShape {
     StateKind state = StateKind::containers;
@@ -40,6 +41,10 @@ struct RandomShape {
     std::uint32_t parts = 0;      // parts that the model itself assigns LPs to; 0: none
     bool commits = true;          // the model has on_commit()
     bool priorities = false;      // events have priorities
+
+    bool has_plain_state() const noexcept {
+        return state != StateKind::containers && state != StateKind::growing;
+    }
 
     std::string describe() const {
         return fmt::format(
@@ -93,6 +98,10 @@ inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
     shape.commits = dice.chance(0.3);
     // Not drawn, so that older seeds still give the same case.
     shape.priorities = shape.fuel % 3 == 1;
+    if (shape.state == StateKind::containers && shape.fuel % 3 == 2)
+        shape.state = StateKind::growing;
+    if (shape.state == StateKind::large_plain && shape.fuel % 2 == 1)
+        shape.state = StateKind::middle_plain;
     return shape;
 }
 

@@ -52,7 +52,7 @@ inline SteppedCase draw_stepped_case(Dice& dice) {
     const std::uint32_t group_sizes[] = {0, 1, 3, 16};
     config.lps_per_group = group_sizes[dice.below(4)];
     config.memory = dice.chance(0.7) ? MemoryMode::numa : MemoryMode::libc;
-    if (drawn.shape.state != StateKind::containers) {
+    if (drawn.shape.has_plain_state()) {
         const Rollback methods[] = {Rollback::snapshot, Rollback::copy, Rollback::reverse};
         config.rollback = methods[dice.below(3)];
     }

@@ -31,8 +31,7 @@ struct Met {
 // Draws the next part: everything except the model and the seed of its random numbers.
 SteppedCase draw_part(Dice& dice, const SteppedCase& first) {
     SteppedCase part = draw_stepped_case(dice);
-    while (part.config.rollback && first.shape.state == StateKind::containers)
-        part = draw_stepped_case(dice);
+    while (part.config.rollback && !first.shape.has_plain_state()) part = draw_stepped_case(dice);
     part.shape = first.shape;
     part.config.seed = first.config.seed;
     part.config.memory = MemoryMode::numa;

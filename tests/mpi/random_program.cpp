@@ -22,7 +22,8 @@ class RandomProgram final : public Model {
                     "the seed from which all other properties of the model are drawn");
         options.add("lps", lps_, "logical processes", from(1));
         options.add("events", events_, "approximate number of all events", from(1));
-        options.add_choice("state", state_, {"containers", "small", "large"}, "kind of state");
+        options.add_choice("state", state_, {"containers", "small", "large", "growing"},
+                           "kind of state");
         options.add("lookahead", lookahead_,
                     "added to delays to other LPs; with one the model has no end condition",
                     from(0));
@@ -35,7 +36,8 @@ class RandomProgram final : public Model {
         shape.fuel = 1 + events_ / lps_;
         shape.state = state_ == "containers" ? StateKind::containers
                       : state_ == "small"    ? StateKind::small_plain
-                                             : StateKind::large_plain;
+                      : state_ == "large"    ? StateKind::large_plain
+                                             : StateKind::growing;
         shape.lookahead = lookahead_;
         if (lookahead_ > 0) shape.can_end_after = 0;
         // LPs agree to the end only after half of their events, so that there is something to save

@@ -69,10 +69,10 @@ class Case:
 
     def _random_program(self, dice):
         lps = dice.randint(8, 64)
-        state = dice.choice(["containers", "containers", "small", "large"])
+        state = dice.choice(["containers", "growing", "small", "large"])
         lookahead = dice.choice([0, 0, 0.25, 2])
         self.has_lookahead = lookahead > 0
-        if state != "containers":
+        if state in ("small", "large"):
             self.rollbacks = ["snapshot", "copy", "reverse"]
         return ["--shape", dice.randrange(2**32), "--lps", lps, "--state", state, "--lookahead", lookahead,
                 "--events", int(given.scale * dice.choice([30_000, 80_000])),
