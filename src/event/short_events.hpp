@@ -110,6 +110,10 @@ class ShortEvents {
     }
     // Drops the events of a handler that has failed. Returns their number.
     std::uint32_t drop() noexcept;
+    // Frees the body of an event that was removed from the pending set, if it has one.
+    void drop(const PendingEntry& entry) noexcept {
+        if (!entry.has_record() && !entry.is_bare()) free(entry.short_body());
+    }
 
     // Returns the record of an event at the front of the pending set. If the event is short, the
     // record is valid until the next call, and the entry must not be used any more. An anti-message

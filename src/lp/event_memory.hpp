@@ -35,12 +35,18 @@ inline void free_event(Group& target_group, EventRecord& event) noexcept {
     target_group.heap.free(&event, event.bytes());
 }
 
+// Returns the record of an event for a history. A short event gets one in its target's group.
+inline EventRecord& keep_record(const ShortEvents& events, Group& target_group,
+                                EventRecord& event) {
+    if (!events.is_record(event)) return event;
+    EventRecord& kept = new_event(target_group, event, event.payload());
+    kept = event;
+    return kept;
+}
+
 // Makes a record for a short event in its target's group. Returns the entry of the record.
 inline PendingEntry make_record(ShortEvents& events, const PendingEntry& entry, Group& group) {
-    const EventRecord& event = events.record_of(entry);
-    EventRecord& kept = new_event(group, event, event.payload());
-    kept = event;
-    return kept.entry();
+    return keep_record(events, group, events.record_of(entry)).entry();
 }
 
 // Replaces the record of an event by a short event: frees the record, and returns the entry of the
@@ -56,14 +62,14 @@ inline PendingEntry shortened(ShortEvents& events, const PendingEntry& entry, Gr
     return without_record;
 }
 
-// Makes records for all short events, because checkpoints save only records. With `except_bare`,
-// makes no records for bare events, because they do not depend on the worker's ShortEvents.
+// Makes records for all short events except bare ones, which do not depend on the worker's
+// ShortEvents.
 template <class GroupOf>
-void make_all_records(ShortEvents& events, PendingSet& pending, bool except_bare,
-                      GroupOf&& group_of) {
+void make_all_records(ShortEvents& events, PendingSet& pending, GroupOf&& group_of) {
     pending.replace_each([&](const PendingEntry& entry) {
-        const bool stays = entry.has_record() || (except_bare && entry.is_bare());
-        return stays ? entry : make_record(events, entry, group_of(entry.target));
+        return entry.has_record() || entry.is_bare()
+                   ? entry
+                   : make_record(events, entry, group_of(entry.target));
     });
 }
 

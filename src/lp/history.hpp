@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The events that an LP has executed and may have to undo. They are in a ring with one entry per
 // event, oldest first. The position of an entry is an ordinal modulo 2^32: it counts the entries
-// that the LP has had so far. If the LP saves states, events in the worker's log have positions,
-// too. An entry keeps its position until it is removed at the front (fossil collection) or at the
-// back (rollback).
+// that the history has had so far. An entry keeps its position until it is removed at the front
+// (fossil collection) or at the back (rollback).
 //
 // A ring is better than a list through the events: coasting forward walks from older to newer
 // entries, rollback walks backward, and commit removes entries at the front. The bytes that restore
@@ -93,8 +92,6 @@ class History {
 
     void drop_last() noexcept { --tail_; }
     void drop_first() noexcept { ++head_; }
-    // Continues at another position. Requires: empty().
-    void restart(Ordinal position) noexcept { head_ = tail_ = position; }
 
     void release(std::uint32_t stride, PlatformHeap& heap) noexcept {
         if (entries_ != nullptr) {

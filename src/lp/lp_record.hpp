@@ -54,8 +54,9 @@ struct alignas(64) LpRecord {
     std::uint32_t unmatched_anti_messages = 0;  // for this LP, in the group's set
     // Null until the first state is saved, and always if all undo data are in the entries.
     SavedStates* saved_states = nullptr;
-    Digest digest;                     // of the committed events, and of those in the worker's log
-    std::uint8_t kind;                 // number in LpKinds
+    Digest digest;  // of the committed events, and of those in the worker's log
+    // The rest is bit-fields, so that a store into one of them is one access of eight bytes.
+    std::uint8_t kind : 8;             // number in LpKinds
     bool has_uncommitted : 1 = false;  // is in its worker's list of LPs with such events
     bool failed : 1 = false;  // a handler failed; the LP executes nothing until it is undone
     bool ended : 1 = false;   // can_end() returned true after a final event

@@ -57,19 +57,42 @@ void StateKeeper::take_due(LpRecord& lp, History::Ordinal position, PlatformHeap
         ++lp.save_due;  // the state of a failed LP is not saved
         return;
     }
-    if (lp.saved_states == nullptr) {
-        lp.saved_states = new (heap.allocate(sizeof(SavedStates))) SavedStates{};
-        meter_memory<MeterKind::snapshots>(lp.saved_states, sizeof(SavedStates));
-        ++lps_saved_;
-        lp.saved_states->adapted_at = position;
-        if (rules_of(lp).state_saving_interval > 0)
-            lp.saved_states->interval = rules_of(lp).state_saving_interval;
-    }
-    SavedStates& kept = *lp.saved_states;
+    SavedStates& kept = states_of(lp, heap);
     const bool measured = kept.save_ns == 0 || (taken_ & 7) == 0;
     const auto start = measured ? Clock::now() : Clock::time_point{};
     take(lp, position, heap);
     if (measured) kept.save_ns = smooth(kept.save_ns, ns_since(start));
+}
+
+// Requires: the LP saves states, and its history contains the event before which one is saved.
+SavedStates& StateKeeper::states_of(LpRecord& lp, PlatformHeap& heap) {
+    if (lp.saved_states == nullptr) {
+        lp.saved_states = new (heap.allocate(sizeof(SavedStates))) SavedStates{};
+        meter_memory<MeterKind::snapshots>(lp.saved_states, sizeof(SavedStates));
+        ++lps_saved_;
+        lp.saved_states->adapted_at = lp.history.tail() - 1;
+        if (rules_of(lp).state_saving_interval > 0)
+            lp.saved_states->interval = rules_of(lp).state_saving_interval;
+    }
+    return *lp.saved_states;
+}
+
+// Notes that a saved state of the LP takes `bytes` with its headers. The adapted interval becomes 1
+// if it must, and is adapted again from the beginning if it was 1 because all states were small.
+// Requires: the LP has SavedStates.
+void StateKeeper::note_size(const LpRecord& lp, std::uint64_t bytes) const noexcept {
+    SavedStates& kept = *lp.saved_states;
+    const bool was_small = is_small(kept);
+    kept.bytes_most = static_cast<std::uint32_t>(
+        std::max<std::uint64_t>(kept.bytes_most, std::min<std::uint64_t>(bytes, UINT32_MAX)));
+    if (rules_of(lp).state_saving_interval > 0) return;
+    if (is_saved_at_each_event(kept)) {
+        kept.interval = 1;
+    } else if (was_small && !is_small(kept) && kept.interval == 1) {
+        kept.interval = SavedStates::first_interval;
+        kept.adapted_at = lp.history.tail();
+        kept.rollbacks = 0;
+    }
 }
 
 void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& heap) {
@@ -86,28 +109,20 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
         Snapshot* const previous = older != nullptr ? older->snapshot() : nullptr;
         saved = reinterpret_cast<SavedState*>(lp.heap.take(heap, previous, sizeof(SavedState))) - 1;
     }
-    SavedStates& kept = *lp.saved_states;
     const std::uint64_t bytes = heap.live_bytes() - live_bytes;
     add(lp, saved, position, bytes);
-    kept.bytes_most = static_cast<std::uint32_t>(
-        std::max<std::uint64_t>(kept.bytes_most, std::min<std::uint64_t>(bytes, UINT32_MAX)));
-    if (rules.state_saving_interval == 0 && is_saved_at_each_event(kept)) kept.interval = 1;
-    lp.save_due = position + kept.interval;
+    note_size(lp, bytes);
+    lp.save_due = position + lp.saved_states->interval;
     ++taken_;
     taken_bytes_ += bytes;
 }
 
-// Adds `saved`, which has `bytes`, to the LP's saved states. A state of the log may be older than
-// others.
+// Adds `saved`, which has `bytes`, to the LP's saved states. It is newer than all of them.
 void StateKeeper::add(LpRecord& lp, SavedState* saved, History::Ordinal position,
                       std::uint64_t bytes) noexcept {
     SavedStates& kept = *lp.saved_states;
-    SavedState** newer = &kept.newest;
-    while (*newer != nullptr && static_cast<std::int32_t>((*newer)->position - position) > 0)
-        newer = &(*newer)->older;
-    *saved = {*newer, position, rules_of(lp).saved == StateKeepingRules::Saved::snapshots};
-    *newer = saved;
-    if (saved->older == nullptr) kept.needed_from = position;
+    *saved = {kept.newest, position, rules_of(lp).saved == StateKeepingRules::Saved::snapshots};
+    kept.newest = saved;
     kept.bytes += bytes;
     bytes_ += bytes;
     bytes_peak_ = std::max(bytes_peak_, bytes_);
@@ -123,15 +138,18 @@ std::uint16_t StateKeeper::write_state(const LpRecord& lp, const StateKeepingRul
     return static_cast<std::uint16_t>(bytes);
 }
 
-void StateKeeper::take_from_log(LpRecord& lp, History::Ordinal position, const std::byte* state,
-                                std::size_t bytes, PlatformHeap& heap) {
+void StateKeeper::take_from_log(LpRecord& lp, const std::byte* state, std::size_t bytes,
+                                PlatformHeap& heap) {
     const StateKeepingRules& rules = rules_of(lp);
     if (rules.saved == StateKeepingRules::Saved::copies) bytes = rules.state_bytes;
     const std::size_t live_bytes = heap.live_bytes();
     auto* const saved = static_cast<SavedState*>(heap.allocate(sizeof(SavedState) + bytes));
     meter_memory<MeterKind::snapshots>(saved, sizeof(SavedState) + bytes);
     std::memcpy(saved->state(), state, bytes);
-    add(lp, saved, position, heap.live_bytes() - live_bytes);
+    const std::uint64_t taken = heap.live_bytes() - live_bytes;
+    states_of(lp, heap).interval = 1;
+    add(lp, saved, lp.history.tail() - 1, taken);
+    lp.save_due = lp.history.tail();
 }
 
 std::uint64_t StateKeeper::bytes_held(const LpRecord& lp) noexcept {
@@ -183,19 +201,7 @@ History::Ordinal StateKeeper::drop_states_before(LpRecord& lp, History::Ordinal 
     }
     base->older = nullptr;
     adapt(lp, position);
-    lp.saved_states->needed_from = base->position;
     return base->position;
-}
-
-void StateKeeper::trim_before_next_save(LpRecord& lp, History::Ordinal position,
-                                        PlatformHeap& heap) {
-    const SavedStates& kept = *lp.saved_states;
-    if (kept.executed == position && is_small(kept)) {
-        adapt(lp, position);
-        drop_past(lp, heap);
-    } else {
-        drop_states_before(lp, position, heap);
-    }
 }
 
 void StateKeeper::drop_past(LpRecord& lp, PlatformHeap& heap) noexcept {
@@ -205,7 +211,6 @@ void StateKeeper::drop_past(LpRecord& lp, PlatformHeap& heap) noexcept {
             drop(lp, old, heap);
             old = older;
         }
-        lp.saved_states->needed_from = lp.saved_states->executed;
     }
     begin(lp);
 }
@@ -229,9 +234,11 @@ void StateKeeper::resume(LpRecord& lp, PlatformHeap& heap) noexcept {
     ++lps_saved_;
     if (!saves_states(lp)) {
         free_saved_states(lp, heap);
-    } else if (rules_of(lp).state_saving_interval > 0) {
-        lp.saved_states->interval = rules_of(lp).state_saving_interval;
+        return;
     }
+    lp.saved_states->bytes_most = 0;
+    if (rules_of(lp).state_saving_interval > 0)
+        lp.saved_states->interval = rules_of(lp).state_saving_interval;
 }
 
 std::size_t StateKeeper::bytes_per_event() const noexcept {

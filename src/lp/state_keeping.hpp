@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,18 +42,15 @@ struct SavedState {
 
 // An LP's saved states, and the measurements from which its interval is adapted.
 struct SavedStates {
+    static constexpr std::uint32_t first_interval = 8;
+
     SavedState* newest =
-        nullptr;              // then by `older`; null: no rollback needs a state outside of the log
+        nullptr;              // then by `older`; null: no rollback needs a state of the history
     std::uint64_t bytes = 0;  // of all saved states; shared data are counted once
-    std::uint32_t interval = 8;    // events between saved states
-    std::uint32_t bytes_most = 0;  // of one saved state, with its headers
-    History::Ordinal adapted_at =
-        0;  // position up to which events were final at the last adaptation
-    // Position after the newest executed event. Equal to the history's tail if no event of the LP
-    // is in the worker's log.
-    History::Ordinal executed = 0;
-    // Position of the oldest saved state. Entries from there on are needed, also if they are final.
-    History::Ordinal needed_from = 0;
+    std::uint32_t interval = first_interval;  // events between saved states
+    std::uint32_t bytes_most = 0;             // of one saved state, with its headers
+    // Position up to which events were final at the last adaptation.
+    History::Ordinal adapted_at = 0;
     std::uint32_t rollbacks = 0;  // since the last adaptation
     float save_ns = 0;            // running means; 0 until measured
     float event_ns = 0;
@@ -86,7 +84,9 @@ struct StateKeepingRules {
 class StateKeeper {
   public:
     // Maximum size of a small state with its headers, a multiple of 8.
-    static constexpr std::size_t state_in_log_max = 256;
+    static constexpr std::size_t small_state_bytes = 256;
+    // Maximum size of a state in an entry of the log, where it has no SavedState.
+    static constexpr std::size_t state_in_log_max = small_state_bytes - sizeof(SavedState);
 
     // `rules`: by kind of LP. `uses_log`: whether most events that may be undone are in a log.
     StateKeeper(std::vector<StateKeepingRules> rules, bool uses_log)
@@ -102,61 +102,52 @@ class StateKeeper {
     // Starts saving states: the first is saved before the LP's next event. Called before the first
     // event, and when the history has been dropped. Requires: no executed event can be rolled back
     // any more, and the LP has no saved states.
-    void begin(LpRecord& lp) noexcept { lp.save_due = next_position(lp); }
+    void begin(LpRecord& lp) noexcept { lp.save_due = lp.history.tail(); }
     // Called for an LP of a saved run, or of another rank. The rules may have changed; measurements
     // are kept if they are still used. Requires: the LP's history has been dropped.
     void resume(LpRecord& lp, PlatformHeap& heap) noexcept;
 
-    // Position of the LP's next event. Requires: saves_states(lp), or no event of the LP is in the
-    // worker's log. (No position is counted in the log for other LPs.)
-    static History::Ordinal next_position(const LpRecord& lp) noexcept {
-        return lp.saved_states != nullptr ? lp.saved_states->executed : lp.history.tail();
-    }
-    // Called when executed events have been removed, so that `position` is next_position().
-    static void set_next_position(const LpRecord& lp, History::Ordinal position) noexcept {
-        if (lp.saved_states != nullptr) lp.saved_states->executed = position;
+    // Called before the event of the history's newest entry is executed.
+    void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
+        const StateKeepingRules& rules = rules_of(lp);
+        if (rules.copied_bytes > 0)
+            copy_words(entry.undo(), plain_state(lp), rules.copied_bytes);
+        else if (rules.saves_states() && lp.history.tail() - 1 == lp.save_due) [[unlikely]]
+            take_due(lp, lp.save_due, heap);
     }
 
-    // Called before the event at `position` is executed. `undo`: the undo data of its entry.
-    // `rules`: rules_of(lp).
-    void save(LpRecord& lp, const StateKeepingRules& rules, History::Ordinal position,
-              std::byte* undo, PlatformHeap& heap) {
-        if (rules.copied_bytes > 0) {
-            copy_words(undo, plain_state(lp), rules.copied_bytes);
-        } else if (rules.saves_states()) {
-            if (position == lp.save_due) [[unlikely]]
-                take_due(lp, position, heap);
-            set_next_position(lp, position + 1);
-        }
+    // Whether the entry of the LP's next event in the worker's log can contain everything that
+    // undoes the event: the undo data, or a small state that is saved before each event. Before a
+    // state is saved in the history, its size is not known, and save_in_log() determines it.
+    // Requires: all events of the LP's history are final.
+    bool suits_log(const LpRecord& lp) const noexcept {
+        const StateKeepingRules& rules = rules_of(lp);
+        if (!rules.saves_states()) return true;
+        const SavedStates* const kept = lp.saved_states;
+        if (kept == nullptr) return rules.state_saving_interval <= 1;
+        return kept->newest == nullptr && kept->interval == 1 && is_small(*kept);
     }
-    // As above, for the event of the newest entry of the history.
-    void save(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
-        save(lp, rules_of(lp), lp.history.tail() - 1, entry.undo(), heap);
-    }
-    // As save(), for an entry of the worker's log. The state before the event may become part of
-    // the entry, instead of a saved state: `state` has room for state_in_log_max bytes. Returns the
-    // bytes of the state there; 0: none.
-    std::uint16_t save_in_log(LpRecord& lp, const StateKeepingRules& rules,
-                              History::Ordinal position, std::byte* undo, std::byte* state,
-                              PlatformHeap& heap) {
-        if (!rules.saves_states() || position != lp.save_due || !keeps_states_in_log(lp)) {
-            save(lp, rules, position, undo, heap);
-            return 0;
-        }
+    // Called before an event is executed whose entry is in the worker's log. Writes `undo`, or a
+    // state to `state`, which has room for state_in_log_max bytes. Returns the bytes of the state;
+    // null: the state is too large, and the event must be executed into the history. Requires:
+    // suits_log(lp).
+    std::optional<std::uint16_t> save_in_log(const LpRecord& lp, std::byte* undo,
+                                             std::byte* state) {
+        const StateKeepingRules& rules = rules_of(lp);
+        if (rules.copied_bytes > 0) copy_words(undo, plain_state(lp), rules.copied_bytes);
+        if (!rules.saves_states()) return 0;
         const std::uint16_t bytes = write_state(lp, rules, state);
         if (bytes == 0) [[unlikely]] {
-            save(lp, rules, position, undo, heap);
-            return 0;
+            if (lp.saved_states != nullptr) note_size(lp, small_state_bytes + 1);
+            return std::nullopt;
         }
-        lp.save_due = position + 1;
-        set_next_position(lp, position + 1);
         ++taken_;
         taken_bytes_ += bytes;
         return bytes;
     }
-    // Makes a saved state of the state that save_in_log() has written for the event at `position`.
-    void take_from_log(LpRecord& lp, History::Ordinal position, const std::byte* state,
-                       std::size_t bytes, PlatformHeap& heap);
+    // Makes a saved state of the state that save_in_log() has written, for the newest entry of the
+    // history.
+    void take_from_log(LpRecord& lp, const std::byte* state, std::size_t bytes, PlatformHeap& heap);
     // Called when the event was executed, with its control word.
     static void save_control(const StateKeepingRules& rules, std::byte* undo,
                              std::uint64_t control) noexcept {
@@ -165,13 +156,10 @@ class StateKeeper {
     // Called instead of save() for an event that has failed and cannot be undone. Makes no saved
     // state, because the handler may have left a very large one.
     void save_failed(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
-        if (saves_states(lp)) {
-            const History::Ordinal position = lp.history.tail() - 1;
-            if (position == lp.save_due) ++lp.save_due;
-            set_next_position(lp, position + 1);
-        } else {
+        if (!saves_states(lp))
             save(lp, entry, heap);
-        }
+        else if (lp.history.tail() - 1 == lp.save_due)
+            ++lp.save_due;
     }
     // Whether there is a state to restore. There is none after save_failed().
     bool can_restore(const LpRecord& lp) const noexcept {
@@ -198,16 +186,6 @@ class StateKeeper {
         return saves_states(lp) ? drop_states_before(lp, position, heap) : position;
     }
 
-    // As trim(), for an LP with events in the worker's log, if a state is saved before the event at
-    // `position`. If no event at `position` was executed, drops all states, unless the next one
-    // would share memory with them.
-    void trim_before_next_save(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);
-    // Whether coasting forward may need the event, which is final. Requires: saves_states(lp).
-    static bool is_needed(const LpRecord& lp, History::Ordinal position) noexcept {
-        return lp.saved_states != nullptr &&
-               static_cast<std::int32_t>(position - lp.saved_states->needed_from) >= 0;
-    }
-
     // Adapts the interval from the measurements since the last adaptation. trim() does so, too. The
     // events before `position` are final. Requires: the LP has saved a state.
     void adapt(LpRecord& lp, History::Ordinal position) noexcept;
@@ -222,7 +200,7 @@ class StateKeeper {
     // executed irrevocably, or a state is saved before it. Requires: all events that the LP has
     // executed are final.
     bool is_at_start(const LpRecord& lp) const noexcept {
-        return !saves_states(lp) || lp.save_due == next_position(lp);
+        return !saves_states(lp) || lp.save_due == lp.history.tail();
     }
 
     // Estimated bytes of an executed event until it is committed, without the event itself and the
@@ -250,10 +228,10 @@ class StateKeeper {
     }
     void event_cost(LpRecord& lp, float ns) noexcept;
 
-    // Prefetches the data that save() reads.
+    // Prefetches the data that save() and save_in_log() read.
     void prefetch_save(const LpRecord& lp) const noexcept {
-        if (lp.saved_states == nullptr) return;
-        prefetch(lp.saved_states, sizeof(SavedStates));
+        if (!saves_states(lp)) return;
+        if (lp.saved_states != nullptr) prefetch(lp.saved_states, sizeof(SavedStates));
         lp.heap.prefetch_blocks();
     }
     // Prefetches the data that trim() reads. The caller has prefetched lp.saved_states.
@@ -278,14 +256,8 @@ class StateKeeper {
     std::uint64_t bytes_peak() const noexcept { return bytes_peak_; }
 
   private:
-    // States are in the log if each event saves a state, and if the LP has no saved state outside
-    // of the log. Then the LP needs nothing when its events are committed.
-    static bool keeps_states_in_log(const LpRecord& lp) noexcept {
-        return lp.saved_states != nullptr && lp.saved_states->newest == nullptr &&
-               lp.saved_states->interval == 1;
-    }
     static bool is_small(const SavedStates& kept) noexcept {
-        return kept.bytes_most <= state_in_log_max;
+        return kept.bytes_most <= small_state_bytes;
     }
     // Whether the LP's adapted interval is 1: the state is small, and the run uses the log
     // (decision 0041), or there are so many LPs that the past of each LP leaves the cache before
@@ -296,6 +268,8 @@ class StateKeeper {
     static constexpr std::uint64_t lps_in_cache = 8192;
     std::uint16_t write_state(const LpRecord& lp, const StateKeepingRules& rules,
                               std::byte* state) const noexcept;
+    SavedStates& states_of(LpRecord& lp, PlatformHeap& heap);
+    void note_size(const LpRecord& lp, std::uint64_t bytes) const noexcept;
     void add(LpRecord& lp, SavedState* saved, History::Ordinal position,
              std::uint64_t bytes) noexcept;
 
@@ -303,11 +277,17 @@ class StateKeeper {
         return static_cast<std::byte*>(rules_of(lp).state_of(lp.process));
     }
 
-    // For small plain states: faster than a call of memcpy.
+    // For small plain states. memcpy() with a size that is not constant is a call, which takes
+    // longer than four words do.
     static void copy_words(std::byte* to, const std::byte* from, std::uint32_t bytes) noexcept {
-        std::uint32_t i = 0;
-        for (; i + 8 <= bytes; i += 8) std::memcpy(to + i, from + i, 8);
-        for (; i < bytes; ++i) to[i] = from[i];
+        if (bytes > 32) {
+            std::memcpy(to, from, bytes);
+        } else if (bytes >= 8) {
+            for (std::uint32_t i = 0; i + 8 <= bytes; i += 8) std::memcpy(to + i, from + i, 8);
+            std::memcpy(to + bytes - 8, from + bytes - 8, 8);
+        } else {
+            for (std::uint32_t i = 0; i < bytes; ++i) to[i] = from[i];
+        }
     }
 
     void take_due(LpRecord& lp, History::Ordinal position, PlatformHeap& heap);

@@ -24,7 +24,7 @@ UndoLog::UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_
     : mask_(capacity_min - 1),
       undo_bytes_(undo_bytes),
       fixed_bytes_(sizeof(LogEntry) + undo_bytes + state_bytes_max + rounded(payload_bytes_max)) {
-    // execute_logged() copies the largest payload of a short event, whatever its size.
+    // LoggedExecution::end() copies the largest payload of a short event, whatever its size.
     slack_ = slack_min();
     ring_ = std::make_unique_for_overwrite<std::byte[]>(ring_bytes());
 }
@@ -63,15 +63,14 @@ void UndoLog::trim(bool memory_is_low) {
 }
 
 void UndoLog::validate() const {
-    NW_CHECK(head_ <= first_uncommitted_ && first_uncommitted_ <= tail_);
+    NW_CHECK(head_ <= tail_);
     NW_CHECK(used_bytes() <= capacity());
     std::unordered_map<const LpRecord*, Offset> newest;
-    std::uint64_t uncommitted = 0;
+    std::uint64_t size = 0;
     const LogEntry* earlier = nullptr;
     for (Offset offset = head_; offset != tail_;) {
         LogEntry& entry = at(offset);
         NW_CHECK(offset < tail_);
-        NW_CHECK(offset >= first_uncommitted_ || offset + entry.bytes <= first_uncommitted_);
         NW_CHECK(entry.bytes % granule == 0);
         NW_CHECK(entry.bytes <= slack_);
         if ((entry.flags & LogEntry::gone) == 0) {
@@ -86,12 +85,12 @@ void UndoLog::validate() const {
             NW_CHECK(is_first ? entry.older < head_ || entry.older < offset
                               : entry.older == older->second);
             older->second = offset;
-            uncommitted += offset >= first_uncommitted_ ? 1 : 0;
+            ++size;
         }
         offset += entry.bytes;
     }
     for (const auto& [lp, offset] : newest) NW_CHECK(newest_of(*lp) == offset);
-    NW_CHECK(uncommitted == uncommitted_);
+    NW_CHECK(size == size_);
 }
 
 }  // namespace nw

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The past of a worker: the events that its LPs have executed and may have to undo, in one ring of
 // bytes, in the order of the events. An entry contains the whole event, the data that undo it, and
-// the events that it has sent. Commit passes the entries before GVT and touches neither their LPs
-// nor memory elsewhere.
+// the events that it has sent. A commit passes the entries before GVT and accesses neither their
+// LPs nor memory elsewhere.
 //
 // A history for each LP (history.hpp) has its entries and events at as many places as there are
 // LPs. The ring is as long as the worker is ahead of GVT, so it usually stays in the cache.
 //
-//     head ≤ first uncommitted ≤ tail      as offsets: bytes appended since the log began
+//     head ≤ tail      as offsets: bytes appended since the log began
 //
 // The log has one operation on a single LP besides appending: take() removes all entries of the LP,
 // so that the caller can put them into the LP's history. Everything that happens seldom works on
 // histories: rollback, coasting forward, pauses, groups that move.
 //
-// Entries from `head` to the first uncommitted one are final. They are kept only for LPs that save
-// states: coasting forward begins at a saved state, which may be before GVT.
+// An entry contains everything that undoes its event. An event that needs other data, for example a
+// saved state before an earlier event, is executed into the LP's history instead. So a commit frees
+// the entries at the front of the ring.
 //
 // Owner: the worker that owns the LPs. Memory: the worker's own.
 #pragma once
@@ -39,9 +40,7 @@ struct LogEntry {
     enum Flag : Flags {
         gone = 1,   // The entry was taken out of the log. Only its bytes and its event are read.
         timed = 2,  // It stands for events_between_timed events in its group's load.
-        saves = 4,  // The LP saves states outside of the log: may be needed after its commit.
-        next_saves = 8,   // A state is saved before the LP's next event.
-        has_effects = 16  // It has side effects or a record, or the model has on_commit().
+        has_effects = 4  // It has side effects or a record, or the model has on_commit().
     };
 
     EventHeader event;
@@ -52,9 +51,8 @@ struct LogEntry {
     SideEffect* side_effects;  // list
     std::uint32_t bytes;       // of the whole entry
     std::uint32_t random_used;
-    std::uint32_t sent_count;   // all sends, including those beyond the end of the run
-    std::uint32_t sends;        // number of headers at the end of the entry
-    History::Ordinal position;  // in the LP's sequence of events, if the LP saves states
+    std::uint32_t sent_count;  // all sends, including those beyond the end of the run
+    std::uint32_t sends;       // number of headers at the end of the entry
     Flags flags;
     std::uint8_t kind;          // of the LP
     std::uint16_t state_bytes;  // of the state before the event; 0: it is not in the log
@@ -76,9 +74,6 @@ class UndoLog {
     // Twice a second-level cache of 2 MiB. Entries of a larger log leave the cache like histories,
     // and its doubling would take much memory at once.
     static constexpr std::size_t used_max = (std::size_t{4} << 20) - capacity_min;
-    // Final entries that LPs may still need take at most about this number of bytes, half of a
-    // second-level cache of 2 MiB. Older ones move to histories.
-    static constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
 
     // `undo_bytes`: of each entry, a multiple of 8. `state_bytes_max`: of a state in an entry.
     // `payload_bytes_max`: of a short event.
@@ -94,8 +89,6 @@ class UndoLog {
             make_room(room);
         return at(tail_);
     }
-    // The entry of the last begin().
-    LogEntry& begun() const noexcept { return at(tail_); }
     std::byte* state_of(LogEntry& entry) const noexcept { return entry.undo() + undo_bytes_; }
     std::byte* payload_of(LogEntry& entry) const noexcept {
         return state_of(entry) + entry.state_bytes;
@@ -106,10 +99,8 @@ class UndoLog {
     // is limited.
     template <class Key>
     bool may_append(const Key& event) const noexcept {
-        return (newest_ < head_ || !before(event, at(newest_).event)) && tail_ - head_ < limit_;
+        return (newest_ < head_ || !before(event, at(newest_).event)) && used_bytes() < used_max;
     }
-    // Opens the log, or closes it: then no event may be appended. A new log is open.
-    void open(bool is_open) noexcept { limit_ = is_open ? used_max : 0; }
     // Appends the entry of begin(), which ends at `end`. Sets the fields that belong to the log.
     void append(LpRecord& lp, LogEntry& entry, const std::byte* end) noexcept {
         entry.lp = &lp;
@@ -118,7 +109,7 @@ class UndoLog {
         lp.newest_in_log = tail_ / granule;
         newest_ = tail_;
         tail_ += entry.bytes;
-        ++uncommitted_;
+        ++size_;
     }
     // Number of bytes appended since the log began.
     Offset tail() const noexcept { return tail_; }
@@ -127,14 +118,11 @@ class UndoLog {
 
     // --- the entries of an LP ---
 
-    // Whether the log contains an event of the LP that is not final.
-    bool has_uncommitted(const LpRecord& lp) const noexcept {
-        return newest_of(lp) >= first_uncommitted_;
-    }
-    // Requires: has_uncommitted(lp).
+    bool contains_events_of(const LpRecord& lp) const noexcept { return newest_of(lp) >= head_; }
+    // Requires: contains_events_of(lp).
     const LogEntry& newest_entry_of(const LpRecord& lp) const noexcept { return at(newest_of(lp)); }
-    // Removes all entries of the LP. First calls visit(entry, whether it is final) for each entry,
-    // oldest first. `visit` must not change the log.
+    // Removes all entries of the LP. First calls visit(entry) for each entry, oldest first. `visit`
+    // must not change the log.
     template <class Visit>
     void take(LpRecord& lp, Visit&& visit) {
         chain_.clear();
@@ -143,62 +131,47 @@ class UndoLog {
         lp.newest_in_log = 0;
         for (auto offset = chain_.rbegin(); offset != chain_.rend(); ++offset) {
             LogEntry& entry = at(*offset);
-            const bool is_final = *offset < first_uncommitted_;
-            if (!is_final) --uncommitted_;
-            visit(entry, is_final);
+            visit(entry);
             entry.flags |= LogEntry::gone;
+            --size_;
         }
-        if (uncommitted_ == 0) newest_ = 0;  // final entries are before all events to come
+        if (size_ == 0) newest_ = 0;
     }
 
     // --- commit ---
 
-    // Makes at most `limit` entries before `bound` final. commit_other(entry) is called for each
-    // entry with flags, commit_each(entry) before it for each entry. Returns the number of entries.
+    // Removes at most `limit` entries before `bound` from the front of the log. Calls
+    // commit_each(entry) for each entry, and then commit_other(entry) for each entry with flags.
+    // Returns the number of entries.
     template <class Each, class Other>
     std::uint32_t commit(const EventKey& bound, std::uint32_t limit, Each&& commit_each,
                          Other&& commit_other) {
         std::uint32_t committed = 0;
         used_most_ = std::max(used_most_, used_bytes());
-        while (first_uncommitted_ != tail_ && committed != limit) {
-            LogEntry& entry = at(first_uncommitted_);
+        while (head_ != tail_ && committed != limit) {
+            LogEntry& entry = at(head_);
             if ((entry.flags & LogEntry::gone) != 0) [[unlikely]] {
-                first_uncommitted_ += entry.bytes;
+                head_ += entry.bytes;
                 continue;
             }
             if (!before(entry.event, bound)) break;
-            first_uncommitted_ += entry.bytes;
+            head_ += entry.bytes;
             ++committed;
-            --uncommitted_;
+            --size_;
             commit_each(entry);
             if (entry.flags != 0) [[unlikely]]
                 commit_other(entry);
         }
         return committed;
     }
-    // Removes final entries from the front of the log, as long as is_needed(entry) is false, or
-    // give_away(entry) puts the entry elsewhere because there are too many.
-    template <class IsNeeded, class GiveAway>
-    void drop_final(IsNeeded&& is_needed, GiveAway&& give_away) {
-        while (head_ != first_uncommitted_) {
-            LogEntry& entry = at(head_);
-            if ((entry.flags & LogEntry::gone) == 0 && is_needed(entry)) {
-                if (first_uncommitted_ - head_ <= kept_bytes_max) return;
-                give_away(entry);
-            }
-            head_ += entry.bytes;
-        }
-    }
-    // As above, if no LP needs final entries.
-    void drop_final() noexcept { head_ = first_uncommitted_; }
-    bool is_final() const noexcept { return uncommitted_ == 0; }
-    std::uint64_t uncommitted() const noexcept { return uncommitted_; }  // number of events
+    bool empty() const noexcept { return size_ == 0; }
+    std::uint64_t size() const noexcept { return size_; }  // number of events
 
-    // Visits the entries that are not final, oldest first. `visit` may take entries out of the log,
-    // but must not append any.
+    // Visits the entries, oldest first. `visit` may take entries out of the log, but must not
+    // append any.
     template <class Visit>
-    void for_each_uncommitted(Visit&& visit) {
-        for (Offset offset = first_uncommitted_; offset != tail_;) {
+    void for_each(Visit&& visit) {
+        for (Offset offset = head_; offset != tail_;) {
             LogEntry& entry = at(offset);
             offset += entry.bytes;
             if ((entry.flags & LogEntry::gone) == 0) visit(entry);
@@ -240,11 +213,9 @@ class UndoLog {
     std::size_t mask_;  // capacity - 1
     std::size_t slack_;
     Offset head_ = first;
-    Offset first_uncommitted_ = first;
     Offset tail_ = first;
     Offset newest_ = 0;  // no event before this entry may be appended; it may have left the log
-    std::uint64_t uncommitted_ = 0;
-    std::size_t limit_ = used_max;  // events may be appended while the log has fewer bytes
+    std::uint64_t size_ = 0;
     const std::size_t undo_bytes_;
     const std::size_t fixed_bytes_;  // of an entry without sends
     std::vector<Offset> chain_;      // of take()

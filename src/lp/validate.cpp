@@ -19,7 +19,7 @@ std::int32_t from_to(History::Ordinal a, History::Ordinal b) noexcept {
     return static_cast<std::int32_t>(b - a);
 }
 
-// `logged`: the newest entry of the LP in the worker's log; null: none that is not final.
+// `logged`: the newest entry of the LP in the worker's log; null: the log has none.
 void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules,
                            const LogEntry* logged) {
     const History& history = lp.history;
@@ -28,19 +28,17 @@ void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules,
         return;
     }
     // The next state is saved before an event that has not been executed yet.
-    const History::Ordinal next = StateKeeper::next_position(lp);
-    NW_CHECK(from_to(next, lp.save_due) >= 0);
-    NW_CHECK(lp.newest_in_log != 0 || history.tail() == next);
+    NW_CHECK(from_to(history.tail(), lp.save_due) >= 0);
     if (lp.saved_states == nullptr || lp.saved_states->newest == nullptr) {
         // No state is saved for an event that has failed and cannot be undone.
         NW_CHECK(history.empty() || lp.failed);
         NW_CHECK(logged == nullptr || logged->state_bytes > 0);
         return;
     }
-    NW_CHECK(logged == nullptr || logged->state_bytes == 0);
+    NW_CHECK(logged == nullptr);  // the states of all its events are in the log
     const SavedStates& kept = *lp.saved_states;
     NW_CHECK(kept.interval >= 1);
-    NW_CHECK(from_to(kept.newest->position, next) >= 0);
+    NW_CHECK(from_to(kept.newest->position, history.tail()) >= 0);
     NW_CHECK(from_to(kept.newest->position, lp.save_due) > 0);
     const SavedState* saved = kept.newest;
     for (; saved->older != nullptr; saved = saved->older) {
@@ -48,8 +46,7 @@ void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules,
         NW_CHECK(saved->is_snapshot == saved->older->is_snapshot);
     }
     // The LP can be rolled back to each entry, and no saved state is kept without need.
-    NW_CHECK(saved->position == kept.needed_from);
-    NW_CHECK(lp.newest_in_log != 0 || history.head() == kept.needed_from);
+    NW_CHECK(history.head() == saved->position);
     NW_CHECK(saved->is_snapshot == (rules.saved == StateKeepingRules::Saved::snapshots));
 }
 
@@ -136,14 +133,14 @@ void validate_record(const LpRecord& lp, const LpExpectations& expected) {
     history.validate();
     NW_CHECK(lp.committed - history.head() <= history.size());
     NW_CHECK(lp.has_uncommitted || lp.committed == history.tail());
-    const LogEntry* const logged = expected.log != nullptr && expected.log->has_uncommitted(lp)
+    const LogEntry* const logged = expected.log != nullptr && expected.log->contains_events_of(lp)
                                        ? &expected.log->newest_entry_of(lp)
                                        : nullptr;
     if (logged != nullptr) {
         NW_CHECK(!lp.has_uncommitted);
         NW_CHECK(!lp.failed);
         NW_CHECK(lp.last_key == logged->event.key());
-    } else if (history.empty() || lp.newest_in_log != 0) {
+    } else if (history.empty()) {
         NW_CHECK(!lp.failed);
         NW_CHECK(lp.last_key.time == -1 ||
                  lp.last_key.time <= std::max(expected.gvt, expected.safe_before));

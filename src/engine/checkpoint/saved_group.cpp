@@ -11,6 +11,7 @@
 #include "event/short_events.hpp"
 #include "lp/event_memory.hpp"
 #include "memory/heap/lp_heap.hpp"
+#include "plan/partition.hpp"
 #include "util/packing.hpp"
 
 namespace nw {
@@ -91,14 +92,23 @@ void note_constructed(Group& group, const AddressMap& map) {
     std::sort(group.constructed.begin(), group.constructed.end(), by_place);
 }
 
-void PendingChains::add(std::uint32_t group, EventRecord& event) noexcept {
-    event.next_sent = std::exchange(of_group_[group].first, &event);
-}
-
-void PendingChains::add_short(std::uint32_t group, const PendingEntry& entry) {
-    OfGroup& events = of_group_[group];
-    events.short_events.reserve(events.short_count);
-    events.short_events.push_back(&entry);
+PendingChains::PendingChains(const PendingSet& pending, const Partition& partition)
+    : of_group_(partition.groups()) {
+    const auto chain_of = [&](const PendingEntry& entry) -> OfGroup& {
+        return of_group_[partition.position(entry.target).group];
+    };
+    // Short events are counted first, because the growth of a vector would take memory twice.
+    pending.for_each([&](const PendingEntry& entry) {
+        if (!entry.has_record()) ++chain_of(entry).short_count;
+    });
+    for (OfGroup& chain : of_group_) chain.short_events.reserve(chain.short_count);
+    pending.for_each([&](const PendingEntry& entry) {
+        OfGroup& chain = chain_of(entry);
+        if (entry.has_record())
+            entry.record()->next_sent = std::exchange(chain.first, entry.record());
+        else
+            chain.short_events.push_back(&entry);
+    });
 }
 
 StrayPointers write_group(const Group& group, const PendingChains& chains, const AddressMap& map,

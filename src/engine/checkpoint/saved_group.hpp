@@ -30,6 +30,10 @@
 
 namespace nw {
 
+class Partition;
+class PendingSet;
+struct PendingEntry;
+
 // A worker's contribution to a saved run.
 struct SavedPart {
     SavedProgress progress;
@@ -48,13 +52,8 @@ void note_constructed(Group& group, const AddressMap& map);
 // are final. For each short event, it takes 8 bytes.
 class PendingChains {
   public:
-    explicit PendingChains(std::size_t groups) : of_group_(groups) {}
-
-    void add(std::uint32_t group, EventRecord& event) noexcept;
-    // Adds a short event, which must not move in memory. Requires: count_short() was called for all
-    // short events before.
-    void add_short(std::uint32_t group, const PendingEntry& entry);
-    void count_short(std::uint32_t group) noexcept { ++of_group_[group].short_count; }
+    // The entries of `pending` must not move in memory, nor change, while the chains are used.
+    PendingChains(const PendingSet& pending, const Partition& partition);
 
     struct OfGroup {
         EventRecord* first = nullptr;

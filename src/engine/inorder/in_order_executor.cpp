@@ -383,7 +383,7 @@ void InOrderExecutor::hand_over_all_output(VirtualTime bound) {
 // The LPs keep nothing that depends on the engine, so they need no change.
 void InOrderExecutor::leave_to(PausedRun& paused, VirtualTime gvt) {
     nw::sample_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
-    make_all_records(short_, pending_, true, [&](auto lp) -> Group& { return group_of(lp); });
+    make_all_records(short_, pending_, [&](auto lp) -> Group& { return group_of(lp); });
     pending_.for_each([&](const PendingEntry& entry) {
         paused.pending[world_.plan.partition.position(entry.target).group].push_back(entry);
     });
@@ -424,11 +424,7 @@ void InOrderExecutor::continue_from(PausedRun& paused) {
 SavedPart InOrderExecutor::save(SectionWriter& file, std::uint32_t file_number,
                                 const AddressMap& map, VirtualTime gvt) {
     nw::sample_intervals(groups_, world_.plan, gvt, call_, guard_, intervals_);
-    make_all_records(short_, pending_, false, [&](auto lp) -> Group& { return group_of(lp); });
-    PendingChains pending(world_.plan.partition.groups());
-    pending_.for_each([&](const PendingEntry& entry) {
-        pending.add(world_.plan.partition.position(entry.target).group, *entry.record());
-    });
+    const PendingChains pending(pending_, world_.plan.partition);
     SavedPart part =
         write_groups(groups_, pending, map, world_.plan.config.save.modules, file, file_number);
     part.progress.gvt = gvt;

@@ -36,7 +36,6 @@ namespace nw {
 class MeasureSums;
 class AddressMap;
 class Exchange;
-class PendingChains;
 class SavedGroups;
 class SectionWriter;
 struct PausedRun;

@@ -111,7 +111,6 @@ class KeptLp {
             keeper.restore_copy(lp, lp.history.at(position, stride()));
         }
         while (lp.history.tail() != position) lp.history.drop_last();
-        StateKeeper::set_next_position(lp, position);
         return coasted;
     }
 
@@ -348,17 +347,13 @@ TEST_CASE("StateKeeper: small states are saved at each event with a log or if th
     CHECK(interval_with(KeptLp<Wide>(Rollback::snapshot, 0), 8193) == 32);
 }
 
-// Executes events whose states are in a log, until one of them saves its state outside of the log.
-// Then moves the states into the history, as a rollback does, and rolls back to each of them.
+// Executes events whose states are in a log. Then moves the states into the history, as a rollback
+// does, executes another event, and rolls back to each of them.
 template <class Process>
 void check_states_in_log(Rollback method) {
     KeptLp<Process> kept(method, 1);
     StateKeeper& keeper = kept.keeper;
-    kept.execute(1);
-    kept.commit_to(kept.lp.history.tail());
-    while (!kept.lp.history.empty()) kept.lp.history.drop_first();
-    keeper.drop_past(kept.lp, kept.heap());
-    const std::uint64_t taken = keeper.saved_states();
+    REQUIRE(keeper.suits_log(kept.lp));
 
     struct State {
         alignas(8) std::byte bytes[StateKeeper::state_in_log_max];
@@ -366,23 +361,21 @@ void check_states_in_log(Rollback method) {
         std::uint64_t sum;
     };
     std::vector<State> states(6);
-    const History::Ordinal first = StateKeeper::next_position(kept.lp);
+    const History::Ordinal first = kept.lp.history.tail();
     for (std::uint32_t i = 0; i < states.size(); ++i) {
-        const bool is_last = i + 1 == states.size();
         states[i].sum = kept.model().sum();
-        if (is_last)
-            keeper.save(kept.lp, keeper.rules_of(kept.lp), first + i, nullptr, kept.heap());
-        else
-            states[i].count = keeper.save_in_log(kept.lp, keeper.rules_of(kept.lp), first + i,
-                                                 nullptr, states[i].bytes, kept.heap());
-        REQUIRE((is_last || states[i].count > 0));
+        std::byte no_undo[128];
+        states[i].count = keeper.save_in_log(kept.lp, no_undo, states[i].bytes).value();
+        REQUIRE(states[i].count > 0);
         kept.run(i + 1);
-        kept.lp.history.append(kept.stride(), kept.heap()) = {};
     }
-    CHECK(keeper.saved_states() == taken + states.size());
-    for (std::uint32_t i = 0; i + 1 < states.size(); ++i)
-        keeper.take_from_log(kept.lp, first + i, states[i].bytes, states[i].count, kept.heap());
-    CHECK(kept.lp.saved_states->needed_from == first);
+    for (const State& state : states) {
+        kept.lp.history.append(kept.stride(), kept.heap()) = {};
+        keeper.take_from_log(kept.lp, state.bytes, state.count, kept.heap());
+    }
+    kept.execute(1);
+    CHECK(keeper.saved_states() == states.size() + 1);
+    CHECK_FALSE(keeper.suits_log(kept.lp));
     for (std::uint32_t i = static_cast<std::uint32_t>(states.size()); i-- > 0;) {
         CHECK(kept.roll_back(first + i) == 0);
         CHECK(kept.model().sum() == states[i].sum);
@@ -395,16 +388,58 @@ TEST_CASE("StateKeeper: a state in the log becomes a saved state") {
     check_states_in_log<Rich>(Rollback::snapshot);
 }
 
-TEST_CASE("StateKeeper: a state that is too large for the log is saved outside of it") {
-    KeptLp<Wide> kept(Rollback::snapshot, 1);
-    kept.execute(1);
-    kept.commit_to(kept.lp.history.tail());
-    while (!kept.lp.history.empty()) kept.lp.history.drop_first();
-    kept.keeper.drop_past(kept.lp, kept.heap());
+TEST_CASE("StateKeeper: an LP with undo data in its entries suits the log") {
+    KeptLp<Plain<SmallState>> kept(Rollback::copy, 1);
+    CHECK(kept.keeper.suits_log(kept.lp));
+    kept.run(5);
+    HistoryEntry& entry = kept.lp.history.append(kept.stride(), kept.heap());
+    std::byte no_state[1];
+    CHECK(kept.keeper.save_in_log(kept.lp, entry.undo(), no_state) == 0);
+    kept.run(1);
+    kept.keeper.restore_copy(kept.lp, entry);
+    CHECK(kept.model().sum() == 5);
+}
+
+TEST_CASE("StateKeeper: an LP with a longer interval does not suit the log") {
+    const KeptLp<Rich> kept(Rollback::snapshot, 2);
+    CHECK_FALSE(kept.keeper.suits_log(kept.lp));
+}
+
+struct Growing final : LogicalProcess {
+    explicit Growing(LpId) {}
+    void on_event(Context&, const Event&) override {}
+    void add(std::uint64_t n) { items.resize(n); }
+    std::uint64_t sum() const { return items.size(); }
+    std::vector<std::uint64_t> items;
+};
+
+// The result is the same if states of the log were moved into the history, and committed there,
+// before the state grows.
+TEST_CASE("StateKeeper: a state that has become too large for the log is saved in the history") {
+    const bool has_states = GENERATE(false, true);
+    KeptLp<Growing> kept(Rollback::snapshot, 0);
+    REQUIRE(kept.keeper.suits_log(kept.lp));
     alignas(8) std::byte state[StateKeeper::state_in_log_max];
-    CHECK(kept.keeper.save_in_log(kept.lp, kept.keeper.rules_of(kept.lp), kept.lp.save_due, nullptr,
-                                  state, kept.heap()) == 0);
+    std::byte no_undo[128];
+    if (has_states) {
+        const std::uint16_t bytes = kept.keeper.save_in_log(kept.lp, no_undo, state).value();
+        kept.lp.history.append(kept.stride(), kept.heap()) = {};
+        kept.keeper.take_from_log(kept.lp, state, bytes, kept.heap());
+        CHECK(kept.lp.saved_states->interval == 1);
+        kept.commit_to(kept.lp.history.tail());
+        while (!kept.lp.history.empty()) kept.lp.history.drop_first();
+        kept.keeper.drop_past(kept.lp, kept.heap());
+        REQUIRE(kept.keeper.suits_log(kept.lp));
+    }
+    kept.run(1000);
+    CHECK_FALSE(kept.keeper.save_in_log(kept.lp, no_undo, state).has_value());
+    const History::Ordinal position = kept.lp.history.tail();
+    kept.execute(5);
     CHECK(kept.lp.saved_states->newest != nullptr);
+    CHECK(kept.lp.saved_states->interval == SavedStates::first_interval);
+    CHECK_FALSE(kept.keeper.suits_log(kept.lp));
+    kept.roll_back(position);
+    CHECK(kept.model().sum() == 1000);
 }
 
 struct HugeState {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the log of a worker with a list of its entries: appended, committed, taken out of the
-// middle, kept although they are final, and copied when the ring grows or shrinks.
+// middle, and copied when the ring grows or shrinks.
 #include "lp/undo_log.hpp"
 
 #include <algorithm>
@@ -37,7 +37,6 @@ class LogOfLps {
         entry.flags = 0;
         entry.record = nullptr;
         entry.sent_count = entry.sends = sends;
-        entry.position = static_cast<History::Ordinal>(time);
         std::memset(entry.undo(), mark(time), undo_bytes);
         entry.state_bytes = state_bytes(time);
         std::memset(log.state_of(entry), mark(time), entry.state_bytes);
@@ -85,14 +84,12 @@ class LogOfLps {
 };
 
 std::uint32_t commit(UndoLog& log, VirtualTime before, std::vector<VirtualTime>* times = nullptr) {
-    const std::uint32_t committed = log.commit(
+    return log.commit(
         start_of(before), UINT32_MAX,
         [&](const LogEntry& entry) {
             if (times != nullptr) times->push_back(entry.event.time);
         },
         [](LogEntry&) {});
-    log.drop_final();
-    return committed;
 }
 
 struct Noted {
@@ -125,8 +122,7 @@ TEST_CASE("UndoLog: random appends, commits and takes agree with a list") {
                 const auto target = static_cast<std::uint32_t>(dice.below(lps));
                 std::size_t taken = 0;
                 auto next = model.begin();
-                of.log.take(of.lp[target], [&](LogEntry& entry, bool is_final) {
-                    REQUIRE_FALSE(is_final);
+                of.log.take(of.lp[target], [&](LogEntry& entry) {
                     next = std::find_if(next, model.end(),
                                         [&](const Noted& noted) { return noted.target == target; });
                     REQUIRE(next != model.end());
@@ -138,7 +134,7 @@ TEST_CASE("UndoLog: random appends, commits and takes agree with a list") {
                 const auto left = std::erase_if(
                     model, [&](const Noted& noted) { return noted.target == target; });
                 REQUIRE(taken == left);
-                REQUIRE_FALSE(of.log.has_uncommitted(of.lp[target]));
+                REQUIRE_FALSE(of.log.contains_events_of(of.lp[target]));
             } else {
                 const auto sends =
                     static_cast<std::uint32_t>(dice.chance(0.01) ? dice.below(300) : dice.below(3));
@@ -146,12 +142,13 @@ TEST_CASE("UndoLog: random appends, commits and takes agree with a list") {
                 of.append(model.back().target, model.back().time, dice.below(payload_bytes_max + 1),
                           sends);
             }
-            REQUIRE(of.log.uncommitted() == model.size());
+            REQUIRE(of.log.size() == model.size());
+            REQUIRE(of.log.empty() == model.empty());
             if (step % 100 == 0) of.log.validate();
         }
         rings_grown += of.log.ring_bytes() > ring ? 1 : 0;
         auto next = model.begin();
-        of.log.for_each_uncommitted([&](LogEntry& entry) {
+        of.log.for_each([&](LogEntry& entry) {
             of.check(entry, next->target, next->time, next->sends);
             ++next;
         });
@@ -188,34 +185,8 @@ TEST_CASE("UndoLog: a ring that has grown shrinks when it is mostly empty") {
     CHECK(of.log.ring_bytes() == ring);
     of.log.validate();
     VirtualTime time = 49'990;
-    of.log.take(of.lp[1], [&](LogEntry& entry, bool) { of.check(entry, 1, time++, 1); });
+    of.log.take(of.lp[1], [&](LogEntry& entry) { of.check(entry, 1, time++, 1); });
     CHECK(time == 50'000);
-}
-
-TEST_CASE("UndoLog: final entries stay as long as they are needed, up to a limit") {
-    LogOfLps of;
-    for (VirtualTime time = 1; time < 100; ++time) of.append(0, time, 8, 0);
-    const auto commit_and_keep = [&](VirtualTime bound, History::Ordinal needed_from) {
-        std::size_t given = 0;
-        of.log.commit(
-            start_of(bound), UINT32_MAX, [](const LogEntry&) {}, [](LogEntry&) {});
-        of.log.drop_final([&](LogEntry& entry) { return entry.position >= needed_from; },
-                          [&](LogEntry&) { ++given; });
-        return given;
-    };
-    CHECK(commit_and_keep(50, 40) == 0);
-    of.log.validate();
-    std::size_t final_entries = 0, others = 0;
-    of.log.take(of.lp[0], [&](LogEntry& entry, bool is_final) {
-        REQUIRE(entry.position == 40 + final_entries + others);
-        ++(is_final ? final_entries : others);
-    });
-    CHECK(final_entries == 10);
-    CHECK(others == 50);
-    CHECK(of.log.is_final());
-    for (VirtualTime time = 100; time < 40'000; ++time) of.append(1, time, 8, 0);
-    CHECK(commit_and_keep(40'000, 0) > 0);
-    CHECK(of.log.used_bytes() <= UndoLog::kept_bytes_max);
 }
 
 TEST_CASE("UndoLog: an event before the newest entry does not fit into the log") {
@@ -226,16 +197,6 @@ TEST_CASE("UndoLog: an event before the newest entry does not fit into the log")
     CHECK(of.log.may_append(start_of(6)));
     commit(of.log, 6);
     CHECK(of.log.may_append(start_of(1)));
-}
-
-TEST_CASE("UndoLog: a closed log accepts no event and keeps its entries") {
-    LogOfLps of;
-    of.append(0, 1, 0, 0);
-    of.log.open(false);
-    CHECK_FALSE(of.log.may_append(start_of(2)));
-    CHECK(of.log.uncommitted() == 1);
-    of.log.open(true);
-    CHECK(of.log.may_append(start_of(2)));
 }
 
 TEST_CASE("UndoLog: a log that has reached its limit accepts events again after a commit") {

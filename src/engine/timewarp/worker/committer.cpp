@@ -26,8 +26,7 @@ constexpr std::uint32_t logged_per_turn = 4096;
 
 }  // namespace
 
-Committer::Committer(WorkerCore& core)
-    : core_(core), some_save_states_(core.keeper.some_save_states()) {}
+Committer::Committer(WorkerCore& core) : core_(core) {}
 
 Committer::~Committer() = default;
 
@@ -71,7 +70,7 @@ void Committer::end_before_failure() {
 bool Committer::commit_batch(bool forgets_past) {
     if (core_.rank.model_failed()) [[unlikely]]
         end_before_failure();
-    const bool log_is_done = commit_log(logged_per_turn, forgets_past);
+    const bool log_is_done = commit_log(logged_per_turn);
     for (std::size_t n = 0; n < lps_per_turn && !committing_.empty(); ++n) {
         LpRecord& lp = *committing_.back();
         committing_.pop_back();
@@ -144,9 +143,8 @@ void Committer::release_side_effects_at_once(Group& group, HistoryEntry& entry) 
 // If the model has on_commit(), leaves the LP to step(), which can handle a crash of on_commit().
 void Committer::commit_now(Group& group, LpRecord& lp) {
     if (core_.plan.kinds.has_commit() || core_.rank.model_failed()) return;
-    if (core_.log.has_uncommitted(lp)) {
-        if (before(core_.log.newest_entry_of(lp).event, core_.commit_bound))
-            commit_log(UINT32_MAX, false);
+    if (core_.log.contains_events_of(lp)) {
+        if (before(core_.log.newest_entry_of(lp).event, core_.commit_bound)) commit_log(UINT32_MAX);
     } else if (before(core_.entry_at(lp, lp.committed).event->key(), core_.commit_bound)) {
         commit(group, lp, false);
     }
@@ -222,10 +220,9 @@ void Committer::write_rows() {
 // --- The log -------------------------------------------------------------------------------------
 
 // Commits at most `limit` events of the log. Returns whether there are no more to commit.
-bool Committer::commit_log(std::uint32_t limit, bool forgets_past) {
-    UndoLog& log = core_.log;
+bool Committer::commit_log(std::uint32_t limit) {
     const bool counts = core_.counts_events();
-    const std::uint32_t committed = log.commit(
+    const std::uint32_t committed = core_.log.commit(
         core_.commit_bound, limit,
         [&](const LogEntry& entry) {
             ++logged_committed_;
@@ -234,12 +231,8 @@ bool Committer::commit_log(std::uint32_t limit, bool forgets_past) {
                 ++core_.figures.events[core_.plan.kinds.slot(entry.kind, entry.event.type)]
                       .committed;
         },
-        [&](LogEntry& entry) { commit_rest(entry, forgets_past); });
+        [&](LogEntry& entry) { commit_rest(entry); });
     count_logged();
-    if (some_save_states_)
-        drop_final_entries();
-    else
-        log.drop_final();
     return committed < limit;
 }
 
@@ -249,42 +242,17 @@ void Committer::count_logged() noexcept {
     note_committed(last_logged_);
 }
 
-void Committer::drop_final_entries() {
-    core_.log.drop_final(
-        [&](LogEntry& entry) {
-            if ((entry.flags & LogEntry::saves) == 0) return false;
-            if (StateKeeper::is_needed(*entry.lp, entry.position)) return true;
-            core_.free_logged(core_.group_of(*entry.lp), entry);
-            return false;
-        },
-        [&](LogEntry& entry) { add_to_history(core_.group_of(*entry.lp), entry, true); });
-}
-
 // The part of the commit that most entries do not need.
-void Committer::commit_rest(LogEntry& entry, bool forgets_past) {
+void Committer::commit_rest(LogEntry& entry) {
     LpRecord& lp = *entry.lp;
     Group& group = core_.group_of(lp);
     if ((entry.flags & LogEntry::timed) != 0) group.load.commit(events_between_timed);
-    HistoryEntry final_entry{nullptr, nullptr, entry.side_effects, 0, 0};
     if (core_.plan.kinds.has_commit() || entry.side_effects != nullptr) {
-        final_entry.event = &record_of(entry);
+        HistoryEntry final_entry{&record_of(entry), nullptr, entry.side_effects, 0, 0};
         if (core_.plan.kinds.has_commit() && !call_on_commit(group, lp, final_entry)) return;
         release_side_effects(group, final_entry);
-        entry.side_effects = nullptr;
     }
-    if ((entry.flags & LogEntry::saves) == 0) {
-        core_.free_logged(group, entry);
-        return;
-    }
-    if ((entry.flags & LogEntry::next_saves) != 0) {
-        core_.keeper.trim_before_next_save(lp, entry.position + 1, group.heap);
-        // Entries of the history come before those in the log. All of them are final.
-        const History& history = lp.history;
-        const History::Ordinal needed = lp.saved_states->needed_from;
-        const bool some_are_needed = needed - history.head() < history.size();
-        core_.collect_fossils_before(group, lp, some_are_needed ? needed : history.tail());
-    }
-    if (forgets_past && !core_.log.has_uncommitted(lp)) core_.forget(group, lp);
+    if (entry.record != nullptr) free_event(group, *entry.record);
 }
 
 // Returns the event as a record, until the next call.
@@ -296,10 +264,9 @@ EventRecord& Committer::record_of(LogEntry& entry) {
     return record_.header;
 }
 
-// Puts an entry of the log into the LP's history, whose entries are final.
-void Committer::add_to_history(Group& group, LogEntry& entry, bool is_final) {
+// Puts an entry of the log into the LP's history.
+void Committer::add_to_history(Group& group, LogEntry& entry) {
     LpRecord& lp = *entry.lp;
-    if (core_.keeper.saves_states(lp)) continue_history_at(group, lp, entry.position);
     EventRecord* event = entry.record;
     if (event == nullptr) {
         event = &new_event(group, entry.event, core_.log.payload_of(entry));
@@ -309,47 +276,25 @@ void Committer::add_to_history(Group& group, LogEntry& entry, bool is_final) {
     HistoryEntry& kept = lp.history.append(core_.stride, group.heap);
     kept = {event, nullptr, entry.side_effects, entry.random_used, entry.sent_count};
     std::memcpy(kept.undo(), entry.undo(), core_.log.undo_bytes());
-    if (is_final) {
-        ++lp.committed;
-        return;
-    }
     if (entry.state_bytes > 0)
-        core_.keeper.take_from_log(lp, entry.position, core_.log.state_of(entry), entry.state_bytes,
-                                   group.heap);
+        core_.keeper.take_from_log(lp, core_.log.state_of(entry), entry.state_bytes, group.heap);
     for (std::uint32_t i = 0; i < entry.sends; ++i)
         add_anti_message(kept, entry.first_send()[i], group.heap);
 }
 
-// Final events that no rollback needs may have left the log. Then the history has a gap before
-// `position`, and its entries are not needed, either.
-void Committer::continue_history_at(Group& group, LpRecord& lp, History::Ordinal position) {
-    if (lp.history.tail() == position) return;
-    NW_CHECK(lp.committed == lp.history.tail());
-    core_.collect_fossils_before(group, lp, lp.history.tail());
-    lp.history.restart(position);
-    lp.committed = position;
-}
-
 void Committer::move_into_history(Group& group, LpRecord& lp) {
-    core_.log.take(lp, [&](LogEntry& entry, bool is_final) {
-        const bool saves = (entry.flags & LogEntry::saves) != 0;
-        if (is_final && !(saves && StateKeeper::is_needed(lp, entry.position))) {
-            core_.free_logged(group, entry);
-            return;
-        }
-        add_to_history(group, entry, is_final);
-        if (is_final || lp.has_uncommitted) return;
+    core_.log.take(lp, [&](LogEntry& entry) {
+        add_to_history(group, entry);
+        if (lp.has_uncommitted) return;
         lp.digest = entry.digest;
         lp.has_uncommitted = true;
         // A commit under way visits the LP, which may have events before its bound.
         (is_done_ ? uncommitted_ : committing_).push_back(&lp);
     });
-    if (core_.keeper.saves_states(lp))
-        continue_history_at(group, lp, core_.keeper.next_position(lp));
 }
 
 void Committer::take_into_histories(const EventKey& from) {
-    core_.log.for_each_uncommitted([&](LogEntry& entry) {
+    core_.log.for_each([&](LogEntry& entry) {
         if (!before(entry.event, from)) take_into_history(core_.group_of(*entry.lp), *entry.lp);
     });
 }

@@ -85,7 +85,7 @@ class Committer {
         has_taken_over_ = true;
     }
     bool all_is_final() const noexcept {
-        return uncommitted_.empty() && committing_.empty() && core_.log.is_final();
+        return uncommitted_.empty() && committing_.empty() && core_.log.empty();
     }
 
     // --- the worker's log ---
@@ -110,14 +110,12 @@ class Committer {
 
   private:
     bool commit_batch(bool forgets_past);
-    bool commit_log(std::uint32_t limit, bool forgets_past);
-    void commit_rest(LogEntry& entry, bool forgets_past);
+    bool commit_log(std::uint32_t limit);
+    void commit_rest(LogEntry& entry);
     void count_logged() noexcept;
-    void drop_final_entries();
     EventRecord& record_of(LogEntry& entry);
     void move_into_history(Group& group, LpRecord& lp);
-    void add_to_history(Group& group, LogEntry& entry, bool is_final);
-    void continue_history_at(Group& group, LpRecord& lp, History::Ordinal position);
+    void add_to_history(Group& group, LogEntry& entry);
     void end_before_failure();
     void prefetch_next() noexcept;
     void commit(Group& group, LpRecord& lp, bool forgets_past);
@@ -132,7 +130,6 @@ class Committer {
     WorkerCore& core_;
     std::vector<LpRecord*> uncommitted_;
     std::vector<LpRecord*> committing_;  // LPs of the commit under way
-    const bool some_save_states_;
     bool is_done_ = true;
     bool has_taken_over_ = false;  // added LPs may have events before core_.commit_bound
     VirtualTime last_committed_time_ = 0;

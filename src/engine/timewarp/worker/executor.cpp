@@ -42,6 +42,7 @@ Executor::Executor(WorkerCore& core, Throttle& throttle, Committer& committer, E
       sends_(sends),
       rollbacks_(rollbacks),
       check_(core, rollbacks),
+      logged_(core, committer, sends),
       ahead_(core.plan.config.seed),
       guess_(EventPrefetcher::none),
       until_timed_(
@@ -100,7 +101,8 @@ bool Executor::execute_batch() {
     const LpsAhead lps{core_.plan.kinds, place_of,
                        [this](const LpRecord& lp, const PendingEntry& soon) {
                            if (soon.bound() < core_.safe_before) return;
-                           if (!core_.uses_log) lp.history.prefetch_next(core_.stride);
+                           if (!core_.uses_log || !lp.history.empty())
+                               lp.history.prefetch_next(core_.stride);
                            core_.keeper.prefetch_save(lp);
                        }};
     Context context = sends_.make_context(0, 0, 0, core_.short_events.buffer());
@@ -192,7 +194,7 @@ void Executor::end_short_events(bool is_failed) noexcept {
 // Returns false if the log is empty, no anti-message waits, and both stay so in this batch, because
 // the worker is alone and executes all events irrevocably.
 bool Executor::may_undo_events() const noexcept {
-    return !core_.is_alone || core_.safe_before.time != time_infinity || !core_.log.is_final() ||
+    return !core_.is_alone || core_.safe_before.time != time_infinity || !core_.log.empty() ||
            core_.counters[Counter::anti_messages] != 0;
 }
 
@@ -201,7 +203,7 @@ bool Executor::may_undo_events() const noexcept {
                                                                    const PendingEntry& entry,
                                                                    bool may_undo) const noexcept {
     return !entry.has_record() && lp.history.empty() &&
-           (!may_undo || (lp.unmatched_anti_messages == 0 && !core_.log.has_uncommitted(lp))) &&
+           (!may_undo || (lp.unmatched_anti_messages == 0 && !core_.log.contains_events_of(lp))) &&
            core_.keeper.is_at_start(lp);
 }
 
@@ -259,7 +261,7 @@ bool Executor::may_undo_events() const noexcept {
     NW_CHECK(event.time >= core_.gvt);
     if (before(entry, lp.last_key)) rollbacks_.roll_back_before(group, lp, entry.key());
     if (check_.is_on() && check_.chooses(lp, event)) [[unlikely]] {
-        EventRecord& kept = on_record(group, event);
+        EventRecord& kept = keep_record(core_.short_events, group, event);
         check_.begin(group, lp, kept);
         execute(group, lp, kept);
         check_.end(group, lp, kept);
@@ -299,24 +301,16 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
     else if (core_.uses_log && !is_chosen && may_be_logged(lp, event))
         execute_logged_by_call(group, lp, event);
     else
-        execute(group, lp, on_record(group, event));
+        execute(group, lp, keep_record(core_.short_events, group, event));
 }
 
 // Whether the event, which is not before the LP's last event, may be executed into the log. After a
-// rollback, other events take the way through histories until the worker is again where it was: the
-// log is in the order of events.
+// rollback, events are executed into histories until the worker is again where it was: the log is
+// in the order of events.
 template <class Event>
 [[gnu::always_inline]] inline bool Executor::may_be_logged(const LpRecord& lp,
                                                            const Event& event) const noexcept {
-    return !lp.has_uncommitted && core_.log.may_append(event);
-}
-
-// Returns the record of an event for a history. A short event gets one in its group's memory.
-[[gnu::always_inline]] inline EventRecord& Executor::on_record(Group& group, EventRecord& event) {
-    if (!core_.short_events.is_record(event)) return event;
-    EventRecord& kept = new_event(group, event, event.payload());
-    kept = event;
-    return kept;
+    return !lp.has_uncommitted && core_.log.may_append(event) && core_.keeper.suits_log(lp);
 }
 
 // Whether all events that the LP has executed are committed, after committing those that are final.
@@ -324,7 +318,7 @@ template <class Event>
 // has events in each lookahead would always keep a history.
 [[gnu::always_inline]] inline bool Executor::has_no_past(Group& group, LpRecord& lp) {
     const auto has_none = [&] {
-        return lp.committed == lp.history.tail() && !core_.log.has_uncommitted(lp);
+        return lp.committed == lp.history.tail() && !core_.log.contains_events_of(lp);
     };
     if (has_none()) [[likely]]
         return true;
@@ -428,112 +422,48 @@ inline void Executor::begin_execution(LpRecord& lp, EventRecord& event, HistoryE
 
 // --- Events that may be undone, in the log -------------------------------------------------------
 
-void Executor::execute_logged_by_call(Group& group, LpRecord& lp, EventRecord& event) {
+// Only the loop of short events contains execute_logged() inlined.
+[[gnu::noinline]] void Executor::execute_logged_by_call(Group& group, LpRecord& lp,
+                                                        EventRecord& event) {
     Context context =
         sends_.make_context(event.time, lp.id, lp.random_counter, core_.short_events.buffer());
     execute_logged(group, lp, event, guess_, context);
 }
 
-void Executor::execute_logged(Group& group, LpRecord& lp, EventRecord& event, std::size_t guess,
-                              Context& context) {
-    const StateKeepingRules& rules = core_.keeper.rules_of(lp);
-    LogEntry& entry = core_.log.begin();
-    entry.event = event;
-    entry.digest = lp.digest;
-    entry.kind = lp.kind;
-    entry.flags = core_.plan.kinds.has_commit() ? LogEntry::has_effects : 0;
-    entry.position = rules.saves_states() ? core_.keeper.next_position(lp) : 0;
-    logged_entry_ = {&event, nullptr, nullptr, 0, 0};
-    core_.running = {&group, &lp, &event, &logged_entry_};
-    entry.state_bytes = core_.keeper.save_in_log(lp, rules, entry.position, entry.undo(),
-                                                 core_.log.state_of(entry), group.heap);
-    if (rules.saves_states() && entry.state_bytes == 0) entry.flags |= LogEntry::saves;
-    std::byte* end = core_.log.payload_of(entry);
-    if (core_.short_events.is_record(event)) {
-        entry.record = nullptr;
-        end += WireEvent::padded(event.payload_bytes);
-    } else {
-        entry.record = &event;
-        entry.flags |= LogEntry::has_effects;
+[[gnu::always_inline]] inline void Executor::execute_logged(Group& group, LpRecord& lp,
+                                                            EventRecord& event, std::size_t guess,
+                                                            Context& context) {
+    if (!logged_.begin(group, lp, event)) [[unlikely]] {
+        guess_ = guess;
+        execute(group, lp, keep_record(core_.short_events, group, event));
+        return;
     }
     event.status = EventStatus::processed;
     event.lets_end = false;
     lp.set_last_key(event);
     core_.lead = event.bound();
     ++core_.counters[Counter::executed_events];
-
-    logged_sequence_ = lp.sequence;
     core_.short_events.send_for(lp.sequence);
     Sends::renew(context, event.time, lp.id, lp.random_counter);
     ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
-    const bool is_timed = StateKeeper::wants_event_cost(lp, entry.position);
-    const auto start = is_timed ? GvtRounds::Clock::now() : GvtRounds::Clock::time_point{};
+    std::uint32_t random_used = 0;
     if (!call_handler_of(lp, core_.guard, core_.failure, [&] {
             if (core_.intervals != nullptr) [[unlikely]]
                 sends_.add_figures(group, lp, event.time);
-            entry.random_used = run_on_event(lp, event, context, false);
+            random_used = run_on_event(lp, event, context, false);
         })) [[unlikely]] {
         fail_running(core_.failure);
         return;
     }
-    if (is_timed) [[unlikely]]
-        core_.keeper.event_cost(
-            lp, std::chrono::duration<float, std::nano>(GvtRounds::Clock::now() - start).count());
-
-    lp.random_counter = context.random().counter();
-    StateKeeper::save_control(rules, entry.undo(), context.control());
-    // Not copied before: the interface for ROSS lets a handler write into the payload.
-    if (entry.record == nullptr && event.payload_bytes > 0)
-        std::memcpy(core_.log.payload_of(entry), event.payload(),
-                    detail::ShortBody::payload_bytes_max);
-    entry.sent_count = lp.sequence - logged_sequence_;
-    auto* const first_send = reinterpret_cast<EventHeader*>(end);
-    EventHeader* send = first_send;
-    Sends::release_short<false>(core_, sends_, lp,
-                                [&](const detail::SentEvent& sent, std::uint64_t word) {
-                                    std::memcpy(send, &sent, offsetof(EventHeader, payload_bytes));
-                                    std::memcpy(&send->payload_bytes, &word, sizeof word);
-                                    ++send;
-                                });
-    entry.sends = static_cast<std::uint32_t>(send - first_send);
-    entry.side_effects = nullptr;
-    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
-    if ((entry.flags & LogEntry::saves) != 0 && lp.save_due == entry.position + 1)
-        entry.flags |= LogEntry::next_saves;
-    LogEntry* whole = &entry;
-    end = reinterpret_cast<std::byte*>(send);
-    if (logged_entry_.sent_count != 0 || logged_entry_.side_effects != nullptr) [[unlikely]] {
-        end = release_others(entry, end);
-        whole = &core_.log.begun();
-    }
-    core_.log.append(lp, *whole, end);
+    logged_.end(lp, event, context, random_used);
     if constexpr (paranoid) check_change(lp);
-}
-
-// Releases the sends that are not short, and adds them and the side effects to the entry, which may
-// move. Returns the end of the entry.
-[[gnu::noinline]] std::byte* Executor::release_others(LogEntry& entry, std::byte* end) {
-    std::size_t sends = entry.sends;
-    for (EventRecord* sent = logged_entry_.sent; sent != nullptr; sent = sent->next_sent) ++sends;
-    const auto bytes = static_cast<std::size_t>(end - reinterpret_cast<std::byte*>(&entry));
-    LogEntry& whole = core_.log.begin(sends);
-    auto* send = reinterpret_cast<EventHeader*>(reinterpret_cast<std::byte*>(&whole) + bytes);
-    for (EventRecord* sent = logged_entry_.sent; sent != nullptr; sent = sent->next_sent) {
-        sent->canceled_by_identity = true;  // it is canceled by its identity
-        *send++ = *sent;
-    }
-    sends_.release_shortened(logged_entry_);
-    whole.sends = static_cast<std::uint32_t>(sends);
-    whole.side_effects = logged_entry_.side_effects;
-    if (whole.side_effects != nullptr) whole.flags |= LogEntry::has_effects;
-    return reinterpret_cast<std::byte*>(send);
 }
 
 // --- Failures ------------------------------------------------------------------------------------
 
 void Executor::defer_running() {
     sends_.drop();
-    if (core_.running.entry == &logged_entry_) keep_logged();
+    logged_.keep();
     rollbacks_.deferrals().add_running();
 }
 
@@ -550,7 +480,7 @@ void Executor::fail_running(std::string what) {
         entry = {entry.event, nullptr, nullptr, 0, 0};
     }
     if (core_.is_running_irrevocable()) keep_running();
-    if (core_.running.entry == &logged_entry_) keep_logged();
+    logged_.keep();
     core_.running.event->failed = true;
     core_.running.lp->failed = true;
     ++core_.counters[Counter::failed_speculations];
@@ -568,31 +498,10 @@ void Executor::keep_running() {
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
     std::memcpy(&kept, entry, core_.stride);
     entry = &kept;
-    event = kept.event = &on_record(*group, *event);
+    event = kept.event = &keep_record(core_.short_events, *group, *event);
     lp->set_last_key(*event);
     committer_.note_uncommitted(*lp);
     core_.keeper.save_failed(*lp, kept, group->heap);
-}
-
-// Adds the running event, which was executed into the log and has failed or was interrupted, to its
-// LP's history. The begun entry of the log has the undo data.
-void Executor::keep_logged() {
-    auto& [group, lp, event, entry, hook_key, silent, hook] = core_.running;
-    LogEntry& begun = core_.log.begun();
-    // An interruption may come between the count of an event and its entry in the buffer.
-    lp->sequence = logged_sequence_;
-    if (core_.keeper.saves_states(*lp)) StateKeeper::set_next_position(*lp, begun.position);
-    committer_.take_into_history(*group, *lp);
-    HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
-    kept = *entry;
-    std::memcpy(kept.undo(), begun.undo(), core_.log.undo_bytes());
-    if (begun.state_bytes > 0)
-        core_.keeper.take_from_log(*lp, begun.position, core_.log.state_of(begun),
-                                   begun.state_bytes, group->heap);
-    entry = &kept;
-    event = kept.event = &on_record(*group, *event);
-    committer_.note_uncommitted(*lp);
-    StateKeeper::set_next_position(*lp, lp->history.tail());
 }
 
 // --- Watched thread ------------------------------------------------------------------------------

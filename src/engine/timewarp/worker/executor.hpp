@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/timewarp/worker/logged_execution.hpp"
 #include "engine/timewarp/worker/rollback_check.hpp"
 #include "engine/timewarp/worker/worker_core.hpp"
 #include "engine/watched_thread.hpp"
@@ -23,7 +24,6 @@ class Committer;
 class Context;
 class Ending;
 class Rollbacks;
-class Sends;
 class Throttle;
 
 class Executor final : public WatchedThread {
@@ -61,7 +61,6 @@ class Executor final : public WatchedThread {
     void run_timed(Group& group, LpRecord& lp, const PendingEntry& entry, EventRecord& event);
     void run_event(Group& group, LpRecord& lp, EventRecord& event);
     bool has_no_past(Group& group, LpRecord& lp);
-    EventRecord& on_record(Group& group, EventRecord& event);
     void execute(Group& group, LpRecord& lp, EventRecord& event);
     void execute_irrevocable(Group& group, LpRecord& lp, EventRecord& event);
     template <class Event>
@@ -69,8 +68,6 @@ class Executor final : public WatchedThread {
     void execute_logged(Group& group, LpRecord& lp, EventRecord& event, std::size_t guess,
                         Context& context);
     void execute_logged_by_call(Group& group, LpRecord& lp, EventRecord& event);
-    std::byte* release_others(LogEntry& entry, std::byte* end);
-    void keep_logged();
     void release_short_by_call(LpRecord& lp);
     void call_on_commit();
     void begin_execution(LpRecord& lp, EventRecord& event, HistoryEntry& entry);
@@ -89,6 +86,7 @@ class Executor final : public WatchedThread {
     Sends& sends_;
     Rollbacks& rollbacks_;
     RollbackCheck check_;
+    LoggedExecution logged_;
     EventPrefetcher ahead_;
     std::size_t guess_;                 // of EventPrefetcher, for the event that is being executed
     std::uint32_t left_ = 0;            // events that the batch may still execute
@@ -97,9 +95,7 @@ class Executor final : public WatchedThread {
     std::uint64_t suggests_round_at_ = UINT64_MAX;  // number of executed events
     const bool draws_deferrals_;                    // --check-interrupt
     const bool is_plain_;                           // execute_short() is sufficient for the run
-    const bool logs_at_once_;      // short events that may be undone need only execute_logged()
-    HistoryEntry logged_entry_{};  // sends and side effects of an event in the log; no undo data
-    std::uint32_t logged_sequence_ = 0;  // of the LP, before this event
+    const bool logs_at_once_;  // short events that may be undone need only execute_logged()
 };
 
 }  // namespace nw

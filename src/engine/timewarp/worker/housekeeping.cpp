@@ -10,8 +10,8 @@ namespace nw {
 
 void Housekeeping::on_gvt(std::uint32_t events_ahead_max) {
     const std::uint64_t uncommitted = core_.events_uncommitted();
-    relief_.on_gvt(uncommitted, core_.pending.size());
-    const std::uint32_t held_max = std::min(relief_.events_ahead_max(), events_ahead_max);
+    reclaim_.on_gvt(uncommitted, core_.pending.size());
+    const std::uint32_t held_max = std::min(reclaim_.events_ahead_max(), events_ahead_max);
     if (held_max == Throttle::unlimited) [[likely]]
         return;
     throttle_.set_quota(held_max -
@@ -22,8 +22,8 @@ void Housekeeping::reclaim_memory() {
     const MemoryBudget::Level level = core_.rank.memory_budget().level(core_.now);
     if (level == MemoryBudget::Level::full) throttle_.stay_at_gvt_for_memory();
     if (level != MemoryBudget::Level::ample) [[unlikely]]
-        relief_.give_back(level);
-    relief_.trim_mail();
+        reclaim_.give_back(level);
+    reclaim_.trim_mail();
 }
 
 void Housekeeping::sample_memory() noexcept {

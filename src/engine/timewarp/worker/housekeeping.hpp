@@ -16,7 +16,7 @@ namespace nw {
 class Housekeeping {
   public:
     Housekeeping(WorkerCore& core, Throttle& throttle)
-        : core_(core), throttle_(throttle), relief_(core), relocation_(core) {}
+        : core_(core), throttle_(throttle), reclaim_(core), relocation_(core) {}
 
     // Carries out the orders of the placement policy. Called at the beginning of a turn.
     void relocate() { relocation_.step(); }
@@ -27,10 +27,10 @@ class Housekeeping {
     // hold, because events that one worker executes send events into the memory of other workers.
     void on_gvt(std::uint32_t events_ahead_max);
     // A contribution to a GVT round: MemoryReclaim::events_ahead_max().
-    std::uint32_t events_ahead_max() const noexcept { return relief_.events_ahead_max(); }
+    std::uint32_t events_ahead_max() const noexcept { return reclaim_.events_ahead_max(); }
 
     // Whether memory is short, so that an LP whose history is final keeps no part of it.
-    bool is_memory_low() const noexcept { return relief_.is_low(); }
+    bool is_memory_low() const noexcept { return reclaim_.is_low(); }
     // Called in every turn. Frees memory for a limited time.
     void reclaim_memory();
 
@@ -44,7 +44,7 @@ class Housekeeping {
   private:
     WorkerCore& core_;
     Throttle& throttle_;
-    MemoryReclaim relief_;
+    MemoryReclaim reclaim_;
     Relocation relocation_;
     MemorySampler sampler_;
 };

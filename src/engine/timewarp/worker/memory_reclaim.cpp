@@ -54,11 +54,16 @@ void MemoryReclaim::on_gvt(std::uint64_t uncommitted, std::size_t pending) {
         std::max(core_.log.bytes_per_event() + sizeof(PendingEntry),
                  core_.stride + 2 * PlatformHeap::chunk_bytes(sizeof(EventRecord) +
                                                               core_.plan.rules.payload_bytes_max));
-    const std::uint64_t free_bytes = free_heap_bytes(pending);
-    // The log is not in the heaps of groups.
+    // The heaps of groups have room for events in histories, but not for events in the log.
+    const double in_histories =
+        core_.uses_log
+            ? static_cast<double>(uncommitted - std::min(uncommitted, core_.log.size())) /
+                  static_cast<double>(std::max<std::uint64_t>(uncommitted, 1))
+            : 1;
+    const auto free_bytes =
+        static_cast<std::uint64_t>(in_histories * static_cast<double>(free_heap_bytes(pending)));
     events_ahead_max_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        budget.bytes_ahead(uncommitted * event_bytes, core_.uses_log ? 0 : free_bytes) /
-            event_bytes,
+        budget.bytes_ahead(uncommitted * event_bytes, free_bytes) / event_bytes,
         Throttle::unlimited - 1));
 }
 
@@ -112,7 +117,7 @@ void MemoryReclaim::forget_some() {
         LpRecord& lp = group.lps[forgotten_lps_++];
         // An LP on a list of the committer is forgotten after its commit.
         if (!lp.has_uncommitted && lp.committed == lp.history.tail()) {
-            if (!core_.log.has_uncommitted(lp))
+            if (!core_.log.contains_events_of(lp))
                 core_.forget(group, lp);
             else if (lp.history.empty())
                 lp.history.release(core_.stride, group.heap);

@@ -72,24 +72,6 @@ void Pauses::end_interrupted() noexcept {
 
 // --- The worker's data in the pause --------------------------------------------------------------
 
-PendingChains Pauses::chain_pending() {
-    drop_canceled();
-    PendingChains pending(core_.plan.partition.groups());
-    const auto group_of = [&](const PendingEntry& entry) {
-        return core_.plan.partition.position(entry.target).group;
-    };
-    core_.pending.for_each([&](const PendingEntry& entry) {
-        if (!entry.has_record()) pending.count_short(group_of(entry));
-    });
-    core_.pending.for_each([&](const PendingEntry& entry) {
-        if (entry.has_record())
-            pending.add(group_of(entry), *entry.record());
-        else
-            pending.add_short(group_of(entry), entry);
-    });
-    return pending;
-}
-
 // Usually there are no such events, and the pending set is not rewritten.
 void Pauses::drop_canceled() {
     const auto is_canceled = [&](const PendingEntry& entry) {
@@ -136,7 +118,8 @@ SavedPart Pauses::save(SectionWriter& file, std::uint32_t file_number, const Add
     TraceTurn trace(core_.trace);
     trace.begin();
     finish_intervals();
-    const PendingChains pending = chain_pending();
+    drop_canceled();
+    const PendingChains pending(core_.pending, core_.plan.partition);
     for (Group* group : core_.groups) forget_past(*group);
     SavedPart part =
         write_groups(core_.groups, pending, map, core_.plan.config.save.modules, file, file_number);
@@ -157,7 +140,8 @@ std::vector<std::optional<std::string>> Pauses::give_groups(
     const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave) {
     NW_CHECK(committer_.all_is_final());
     finish_intervals();
-    const PendingChains pending = chain_pending();
+    drop_canceled();
+    const PendingChains pending(core_.pending, core_.plan.partition);
     std::vector<bool> leaves(core_.plan.partition.groups());
     std::vector<std::optional<std::string>> parcels;
     for (const std::uint32_t g : leaving) {
@@ -183,6 +167,7 @@ std::vector<std::optional<std::string>> Pauses::give_groups(
             return leaves[core_.plan.partition.position(entry.target).group];
         },
         gone);
+    for (const PendingEntry& entry : gone) core_.short_events.drop(entry);
     std::erase_if(core_.groups, [&](const Group* group) { return leaves[group->mail.group()]; });
     return parcels;
 }
@@ -191,7 +176,7 @@ void Pauses::leave_to(PausedRun& paused) {
     NW_CHECK(committer_.all_is_final());
     finish_intervals();
     drop_canceled();
-    make_all_records(core_.short_events, core_.pending, true,
+    make_all_records(core_.short_events, core_.pending,
                      [&](std::uint32_t lp) -> Group& { return core_.group_of(core_.lp(lp)); });
     core_.pending.for_each([&](const PendingEntry& entry) {
         paused.pending[core_.plan.partition.position(entry.target).group].push_back(entry);

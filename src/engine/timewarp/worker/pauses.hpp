@@ -27,7 +27,6 @@ namespace nw {
 
 class Committer;
 class Ending;
-class PendingChains;
 class Rollbacks;
 class SafeHorizon;
 class Throttle;
@@ -81,7 +80,6 @@ class Pauses final : public SavedWorker {
     void leave_to(PausedRun& paused);
 
   private:
-    PendingChains chain_pending();
     void drop_canceled();
     void finish_intervals();
     void forget_past(Group& group);

@@ -19,14 +19,6 @@
 namespace nw {
 namespace {
 
-// on_gvt() decides after this number of executed events. The log is closed if more than one in
-// `events_per_undone` of them was undone. The rollback of an LP first copies its entries from the
-// log into its history. ross_bank with two workers and four rollbacks for each committed event took
-// 0.63 s of CPU time with histories only, 1.0 s with a log that is always open, and 0.46 to 0.60 s
-// with this rule (decision 0041).
-constexpr std::uint64_t events_per_decision = 1024;
-constexpr std::uint64_t events_per_undone = 4;
-
 std::uint64_t identity(std::uint32_t sender, std::uint32_t serial) noexcept {
     return (std::uint64_t{sender} << 32) | serial;
 }
@@ -110,15 +102,6 @@ History::Ordinal Rollbacks::first_of(LpRecord& lp, IsUndone&& is_undone) const n
     return position;
 }
 
-void Rollbacks::on_gvt() noexcept {
-    const std::uint64_t executed = core_.counters[Counter::executed_events] - executed_;
-    if (executed < events_per_decision) return;
-    const std::uint64_t undone = core_.counters[Counter::rolled_back_events] - undone_;
-    core_.log.open(undone * events_per_undone <= executed);
-    executed_ += executed;
-    undone_ += undone;
-}
-
 void Rollbacks::roll_back_before(Group& group, LpRecord& lp, const EventKey& key) {
     ++core_.counters[Counter::stragglers];
     committer_.take_into_history(group, lp);
@@ -179,7 +162,6 @@ History::Ordinal Rollbacks::roll_back(Group& group, LpRecord& lp, const History:
     note_rolled_back(group, lp, tail - position);
     const EventType first = core_.entry_at(lp, position).event->type;
     make_pending(group, lp, position);
-    StateKeeper::set_next_position(lp, position);
     trace.mark(TraceKind::rollback, tail - position, lp.id, first);
     if constexpr (paranoid) core_.check_change(lp, is_canceling());
     return position;

@@ -46,9 +46,6 @@ class Rollbacks final : private Undoing {
 
     // --- rollbacks ---
 
-    // Called for each new GVT. Closes the log while many events are undone; events then go into
-    // histories.
-    void on_gvt() noexcept;
     // Called before a straggler with this key is executed. Undoes the LP's events after the key.
     void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
     // Undoes all events of the LP's history at `bound` or later. The LP has none of them in the
@@ -107,8 +104,6 @@ class Rollbacks final : private Undoing {
     Ending& ending_;
     Deferrals deferrals_{core_, *this};
     std::vector<EventRecord*> to_cancel_;  // executed events whose LPs must be rolled back
-    std::uint64_t executed_ = 0;           // number of events, at the last decision of on_gvt()
-    std::uint64_t undone_ = 0;
     // State of restore_state().
     struct Coasting {
         Group* group = nullptr;

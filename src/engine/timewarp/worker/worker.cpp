@@ -161,7 +161,6 @@ void Worker::advance(const GvtResult& result) {
                              result.sums.move != 0 || result.sums.leave != 0) &&
                             safe_horizon_.try_stop(result);
     sends_->outboxes().on_gvt();
-    rollbacks_->on_gvt();
     safe_horizon_.on_gvt(result, handovers_->are_planned());
     throttle_.on_gvt(result, core_.safe_before.time);
     housekeeping_->on_gvt(result.sums.events_ahead);

@@ -93,7 +93,7 @@ void WorkerCheck::uncommitted() const {
         for (std::uint32_t i = 0; i < group->count; ++i)
             marked += group->lps[i].has_uncommitted ? 1 : 0;
     NW_CHECK(marked == listed.size());
-    std::uint64_t events = core_.log.uncommitted();
+    std::uint64_t events = core_.log.size();
     std::size_t deferred = 0;
     for (const LpRecord* lp : listed) {
         NW_CHECK(lp->has_uncommitted);

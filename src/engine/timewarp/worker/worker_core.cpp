@@ -58,11 +58,8 @@ void WorkerCore::forget(Group& group, LpRecord& lp) {
 void WorkerCore::drop_history(Group& group, LpRecord& lp) {
     collect_fossils_before(group, lp, lp.committed);
     lp.history.release(stride, group.heap);
-    log.take(lp, [&](LogEntry& entry, bool) { free_logged(group, entry); });
-    if (!keeper.saves_states(lp)) return;
-    lp.history.restart(keeper.next_position(lp));
-    lp.committed = lp.history.tail();
-    keeper.drop_past(lp, group.heap);
+    lp.newest_in_log = 0;
+    if (keeper.saves_states(lp)) keeper.drop_past(lp, group.heap);
 }
 
 void WorkerCore::add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const {

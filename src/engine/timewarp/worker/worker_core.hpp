@@ -81,17 +81,13 @@ struct WorkerCore {
     inline void collect_fossils_before(Group& group, LpRecord& lp,
                                        History::Ordinal needed) noexcept;
     // Drops the LP's committed entries and its saved states, but no measured data. Requires: all
-    // events that the LP has executed are final. The history may be empty afterwards although
-    // events of the LP are in the log.
+    // events that the LP has executed are final.
     inline void drop_past(Group& group, LpRecord& lp) noexcept;
-    // Drops everything that is kept of the LP's past, also in the log. Requires: all events that
-    // the LP has executed are final.
+    // Drops everything that is kept of the LP's past. Requires: all events that the LP has executed
+    // are final.
     void forget(Group& group, LpRecord& lp);
     // As forget(), but keeps the data from which the state-saving interval is adapted.
     void drop_history(Group& group, LpRecord& lp);
-
-    // Frees what an entry of the log owns. Requires: it is final, and nothing will undo its event.
-    inline void free_logged(Group& group, LogEntry& entry) noexcept;
 
     // Events by kind of LP and type. figures_of() requires counts_events(). worker_core_inline.hpp
     bool counts_events() const noexcept { return !figures.events.empty(); }

@@ -32,12 +32,6 @@ inline void WorkerCore::collect_fossils_before(Group& group, LpRecord& lp,
     }
 }
 
-inline void WorkerCore::free_logged(Group& group, LogEntry& entry) noexcept {
-    if (entry.record == nullptr) return;
-    group.heap.free(entry.record, entry.record->bytes());
-    entry.record = nullptr;
-}
-
 inline EventFigures& WorkerCore::figures_of(const LpRecord& lp, EventType type) noexcept {
     return figures.events[plan.kinds.slot(lp.kind, type)];
 }
@@ -51,7 +45,7 @@ inline void WorkerCore::count_time(const LpRecord& lp, EventType type, Clock::ti
 }
 
 inline void WorkerCore::drop_past(Group& group, LpRecord& lp) noexcept {
-    if (lp.history.empty() && lp.newest_in_log == 0) return;
+    if (lp.history.empty()) return;
     collect_fossils_before(group, lp, lp.committed);
     if (keeper.saves_states(lp)) keeper.drop_past(lp, group.heap);
 }
