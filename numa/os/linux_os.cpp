@@ -129,23 +129,23 @@ std::size_t tried_pages(std::span<const int> statuses) noexcept {
 // or the error of the query, or `unmoved` if the page is still elsewhere.
 void settle(std::span<void* const> pages, NodeId target, int unmoved,
             std::span<int> statuses) noexcept {
-    std::array<void*, 512> asked;
-    std::array<std::size_t, asked.size()> place;
-    std::array<int, asked.size()> answer;
+    std::array<void*, 512> queried;
+    std::array<std::size_t, queried.size()> place;
+    std::array<int, queried.size()> results;
     for (std::size_t i = 0, count = 0; i < pages.size(); ++i) {
         if (statuses[i] == unwritten || statuses[i] == -EBUSY) {
-            asked[count] = pages[i];
+            queried[count] = pages[i];
             place[count++] = i;
         }
-        if (count < asked.size() && (i + 1 < pages.size() || count == 0)) continue;
-        answer.fill(unwritten);
-        ::move_pages(0, count, asked.data(), nullptr, answer.data(), 0);
+        if (count < queried.size() && (i + 1 < pages.size() || count == 0)) continue;
+        results.fill(unwritten);
+        ::move_pages(0, count, queried.data(), nullptr, results.data(), 0);
         for (std::size_t k = 0; k < count; ++k) {
             int& status = statuses[place[k]];
-            if (answer[k] == index(target))
-                status = answer[k];
+            if (results[k] == index(target))
+                status = results[k];
             else if (status == unwritten)
-                status = answer[k] < 0 && answer[k] != unwritten ? answer[k] : unmoved;
+                status = results[k] < 0 && results[k] != unwritten ? results[k] : unmoved;
         }
         count = 0;
     }

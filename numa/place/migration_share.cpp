@@ -123,20 +123,21 @@ std::size_t MigrationShare::find_misplaced(std::byte* base, std::size_t bytes, V
     std::size_t resident = 0;
     for (std::size_t done = 0; done < bytes && visit.outcome == Outcome::done;) {
         const std::size_t some = std::min(bytes - done, batch_pages * page_bytes);
-        asked_.clear();
-        for (std::size_t at = done; at < done + some; at += page_bytes) asked_.push_back(base + at);
-        statuses_.resize(asked_.size());
-        const Status status = os_.query_pages(asked_, statuses_);
+        queried_.clear();
+        for (std::size_t at = done; at < done + some; at += page_bytes)
+            queried_.push_back(base + at);
+        statuses_.resize(queried_.size());
+        const Status status = os_.query_pages(queried_, statuses_);
         if (status != 0) {
             visit.outcome = std::max(
-                Outcome::again, outcome_of_refusal(visit.request.target, status, asked_.size()));
+                Outcome::again, outcome_of_refusal(visit.request.target, status, queried_.size()));
             break;
         }
-        for (std::size_t i = 0; i < asked_.size(); ++i) {
+        for (std::size_t i = 0; i < queried_.size(); ++i) {
             if (statuses_[i] < 0) continue;
             ++resident;
-            const NodeId target = where(asked_[i]);
-            if (statuses_[i] != index(target)) misplaced_[target].push_back(asked_[i]);
+            const NodeId target = where(queried_[i]);
+            if (statuses_[i] != index(target)) misplaced_[target].push_back(queried_[i]);
         }
         done += some;
         if (stop.stop_requested()) visit.outcome = Outcome::again;

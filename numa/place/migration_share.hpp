@@ -134,7 +134,7 @@ class MigrationShare {
     // Buffers that are reused by the next passes:
     std::vector<PageRange> segments_;
     std::vector<PageRange> mail_;
-    std::vector<void*> asked_;
+    std::vector<void*> queried_;
     std::vector<int> statuses_;
     std::map<NodeId, std::vector<void*>> misplaced_;  // of the visited group, by target node
 };

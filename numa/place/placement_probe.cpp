@@ -7,7 +7,7 @@ namespace nw {
 namespace {
 
 // Pages per query.
-constexpr std::size_t question_pages = 4096;
+constexpr std::size_t pages_per_query = 4096;
 
 // The page that is taken from the n-th stretch of `length` pages. The finalizer of MurmurHash3
 // (Appleby, 2011) maps neighboring numbers to different positions.
@@ -45,17 +45,17 @@ class Sampler {
 };
 
 // Collects pages, queries many of them with one call, and counts the results.
-class Inquiry {
+class PageQuery {
   public:
-    Inquiry(Os& os, Placement& result) : os_(os), result_(result) {}
+    PageQuery(Os& os, Placement& result) : os_(os), result_(result) {}
 
     void add(void* page, PageKind kind, NodeId home) {
         pages_.push_back(page);
         about_.push_back({kind, home});
-        if (pages_.size() == question_pages) ask();
+        if (pages_.size() == pages_per_query) run();
     }
 
-    void ask() {
+    void run() {
         if (pages_.empty()) return;
         nodes_.resize(pages_.size());
         const Status status = os_.query_pages(pages_, nodes_);
@@ -76,7 +76,7 @@ class Inquiry {
 
     void count(const About& about, int node) {
         PagePlacement& placement = result_.kinds[static_cast<std::size_t>(about.kind)];
-        ++placement.asked;
+        ++placement.queried;
         if (node < 0) return;
         ++placement.resident;
         const auto number = static_cast<std::size_t>(node);
@@ -109,9 +109,9 @@ std::uint64_t PagePlacement::resident_bytes(NodeId node) const noexcept {
 }
 
 std::uint64_t PagePlacement::scaled_bytes(std::uint64_t sampled_pages) const noexcept {
-    if (asked == 0) return 0;
+    if (queried == 0) return 0;
     return static_cast<std::uint64_t>(static_cast<double>(sampled_pages) *
-                                      static_cast<double>(pages) / static_cast<double>(asked) *
+                                      static_cast<double>(pages) / static_cast<double>(queried) *
                                       static_cast<double>(page_bytes));
 }
 
@@ -153,14 +153,14 @@ Placement probe_placement(Os& os, std::span<const PlacedGroup* const> groups,
     });
     const std::uint64_t fit = pages / sample_pages_max + (pages % sample_pages_max != 0 ? 1 : 0);
     Sampler sampler(std::max<std::uint64_t>(1, fit));
-    Inquiry inquiry(os, result);
+    PageQuery query(os, result);
     for_each_page_range(groups, [&](const PlacedGroup& group, const PageRange& range) {
         result.kinds[static_cast<std::size_t>(range.kind)].pages += range.bytes / page_bytes;
         sampler.pass_range(range.bytes / page_bytes, [&](std::uint64_t page) {
-            inquiry.add(range.base + page * page_bytes, range.kind, group.home().node());
+            query.add(range.base + page * page_bytes, range.kind, group.home().node());
         });
     });
-    inquiry.ask();
+    query.run();
     return result;
 }
 

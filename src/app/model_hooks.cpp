@@ -61,7 +61,7 @@ class HookTimeout final : public HandlerProbe {
              !over_changed_.wait_for(lock, time, [this]() NW_REQUIRES(mutex_) { return over_; });
              ++i) {
             if (const std::uint64_t call = running_call(); call != 0)
-                ask(ProbeRequest::end, call, i >= tries_max);
+                request(ProbeRequest::end, call, i >= tries_max);
             time = std::chrono::milliseconds(20);
         }
     }

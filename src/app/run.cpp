@@ -248,18 +248,18 @@ class RankRun {
             call_hook(model_, ModelHook::options, 0, [&] { table_.emplace(settings_, model_); });
             read_command_line(arguments_, *table_, settings_);
             if (settings_.check_model_events > 0) prepare_check();
-            if (!asks_for_text() && ranks_.is_first())
+            if (!prints_text_only() && ranks_.is_first())
                 restart_lock_ = lock_restart_folder(settings_);
             return SetupFacts{};
         });
         if (code == exit_done && settings_.check_model_events > 0) return check();
         if (code == exit_done)
             code = agreed([&] {
-                if (!asks_for_text()) prepare();
+                if (!prints_text_only()) prepare();
                 return facts_of(model_, setup_, *table_);
             });
         if (code != exit_done) return code;
-        if (asks_for_text()) {
+        if (prints_text_only()) {
             if (ranks_.is_first())
                 print(settings_.help ? help_text(model_, *table_) : version_text(model_));
             return exit_done;
@@ -310,7 +310,7 @@ class RankRun {
         return {setup_.outputs, settings_.config.output_directory, *settings_.output_format};
     }
 
-    bool asks_for_text() const { return settings_.help || settings_.version; }
+    bool prints_text_only() const { return settings_.help || settings_.version; }
 
     // Determines whether this process executes one of the runs of --check-model or has to start
     // them.

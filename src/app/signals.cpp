@@ -27,13 +27,13 @@ static_assert(std::atomic<int>::is_always_lock_free &&
 std::atomic<const LiveProgress*> stopped_run{nullptr};
 std::atomic<bool> speaks_of_stop{false};
 
-std::atomic<LiveProgress*> asked_of{nullptr};
+std::atomic<LiveProgress*> signaled_progress{nullptr};
 static_assert(std::atomic<LiveProgress*>::is_always_lock_free);
 
 // Runs on any thread, also in the middle of a handler. Therefore it only accesses atomics or calls
 // write().
 void on_placement_signal(int) {
-    LiveProgress* live = asked_of.load();
+    LiveProgress* live = signaled_progress.load();
     if (live != nullptr && live->placement_watched.load(std::memory_order_relaxed)) {
         live->placement_requests.fetch_add(1, std::memory_order_relaxed);
         return;
@@ -121,7 +121,7 @@ StopSignals::~StopSignals() {
 }
 
 PlacementSignal::PlacementSignal(LiveProgress& live) {
-    asked_of.store(&live);
+    signaled_progress.store(&live);
     struct sigaction action {};
     action.sa_handler = on_placement_signal;
     action.sa_flags = SA_RESTART;
@@ -131,7 +131,7 @@ PlacementSignal::PlacementSignal(LiveProgress& live) {
 
 PlacementSignal::~PlacementSignal() {
     sigaction(SIGUSR2, &old_action_, nullptr);
-    asked_of.store(nullptr);
+    signaled_progress.store(nullptr);
 }
 
 const std::atomic<int>& StopSignals::received() const noexcept { return received_signal; }

@@ -43,8 +43,8 @@ constexpr double irrevocable_times = 4;
 // A handler that prints, for example, is nearly always in the C library and holds locks of the
 // library there. Therefore the watch requests the handler to leave many times in a row. The handler
 // leaves at a request that finds it outside of the library.
-constexpr std::uint32_t asks_in_a_row = 100;
-constexpr std::chrono::microseconds between_asks{50};
+constexpr std::uint32_t requests_in_a_row = 100;
+constexpr std::chrono::microseconds between_requests{50};
 // Limits after which a handler is left even inside the library. If the handler takes no CPU time in
 // more than waits_max checks, it may wait for something that never occurs. If every request during
 // tries_cpu_seconds_max has found the handler inside the library, it will probably stay there. This
@@ -103,7 +103,7 @@ void HandlerWatch::run() {
 // A cycle of events with zero delay never ends, although each of its handlers returns.
 void HandlerWatch::look_at_time(WatchedThread& thread, Standing& standing) {
     UpcomingEvent event;
-    if (!thread.ask_upcoming(event)) return;
+    if (!thread.request_upcoming(event)) return;
     if (event.time != standing.first.time) {
         standing = {event, awake_, watchdog_seconds_};
         return;
@@ -144,14 +144,14 @@ void HandlerWatch::check(Watched& watched) {
 
 void HandlerWatch::look_at_call(Watched& watched, double seconds, double cpu_seconds) {
     WatchedThread& thread = *watched.thread;
-    if (!watched.asked) {
-        watched.asked = true;
-        thread.ask(ProbeRequest::report, watched.call);
+    if (!watched.is_requested) {
+        watched.is_requested = true;
+        thread.request(ProbeRequest::report, watched.call);
         return;
     }
     RunningHandler handler;
     if (!thread.report(watched.call, handler)) {
-        thread.ask(ProbeRequest::report, watched.call);
+        thread.request(ProbeRequest::report, watched.call);
         return;
     }
     watched.irrevocable = handler.irrevocable;
@@ -182,11 +182,11 @@ void HandlerWatch::leave(Watched& watched, ProbeRequest request, double seconds,
                           cpu_seconds - watched.tried_cpu_since >= tries_cpu_seconds_max ||
                           seconds - watched.tried_since >= tries_seconds_max;
     // A waiting thread has not moved since the last request, so one request is enough.
-    const std::uint32_t asks = watched.waits > 0 ? 1 : asks_in_a_row;
-    for (std::uint32_t i = 0; i < asks; ++i) {
+    const std::uint32_t requests = watched.waits > 0 ? 1 : requests_in_a_row;
+    for (std::uint32_t i = 0; i < requests; ++i) {
         if (watched.thread->running_call() != watched.call) return;
-        watched.thread->ask(request, watched.call, by_force);
-        std::this_thread::sleep_for(between_asks);
+        watched.thread->request(request, watched.call, by_force);
+        std::this_thread::sleep_for(between_requests);
     }
     // The CPU time of the answers is not work of the handler.
     watched.cpu_seconds = watched.thread->cpu_seconds() - watched.cpu_since;

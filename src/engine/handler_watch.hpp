@@ -57,7 +57,7 @@ class HandlerWatch {
         std::uint32_t waits = 0;  // checks since the call took CPU time
         double tried_since = 0;   // seconds of the call at the first request to leave; 0: none
         double tried_cpu_since = 0;
-        bool asked = false;  // a description was requested
+        bool is_requested = false;  // a description was requested
         bool irrevocable = false;
     };
 

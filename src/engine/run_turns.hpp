@@ -28,14 +28,14 @@ class YieldedCore {
         const auto begun = Clock::now();
         std::this_thread::yield();
         const auto ended = Clock::now();
-        if (ended - begun > taken_by_others) keep_until_ = ended + 50 * (ended - begun);
+        if (ended - begun > taken_by_others) contended_until_ = ended + 50 * (ended - begun);
     }
     // Whether a recent yield took longer than any turn of a worker of this run.
-    bool is_wanted_by_others() const noexcept { return Clock::now() < keep_until_; }
+    bool is_contended() const noexcept { return Clock::now() < contended_until_; }
 
   private:
     static constexpr std::chrono::milliseconds taken_by_others{1};
-    Clock::time_point keep_until_{};
+    Clock::time_point contended_until_{};
 };
 
 // Turns without work after which a worker yields its CPU; the second value applies if workers share
@@ -69,7 +69,7 @@ void run_turns(Worker& worker, IsOver&& is_over, SharesCpu&& shares_cpu) {
         if (++idle_turns <= patience)
             spin_pause();
         else if (worker.may_sleep() &&
-                 (idle_turns > patience + yields_before_sleep || core.is_wanted_by_others()))
+                 (idle_turns > patience + yields_before_sleep || core.is_contended()))
             worker.sleep();
         else
             core.yield();

@@ -50,22 +50,22 @@ class WatchedThread : public HandlerProbe {
     // Thread: the watch. Requests the event that the thread executes next. The answer comes when
     // the thread begins its next batch. The next call after that stores the answer in `event`,
     // returns true, and requests again. Other calls return false.
-    bool ask_upcoming(UpcomingEvent& event) noexcept {
+    bool request_upcoming(UpcomingEvent& event) noexcept {
         const bool is_answered = upcoming_is_ == Upcoming::answered;
         if (is_answered) event = upcoming_;
-        if (upcoming_is_ != Upcoming::asked) upcoming_is_ = Upcoming::asked;
+        if (upcoming_is_ != Upcoming::requested) upcoming_is_ = Upcoming::requested;
         return is_answered;
     }
 
   protected:
     ~WatchedThread() = default;
 
-    bool is_asked() const noexcept {
-        return upcoming_is_.load(std::memory_order_relaxed) == Upcoming::asked;
+    bool is_requested() const noexcept {
+        return upcoming_is_.load(std::memory_order_relaxed) == Upcoming::requested;
     }
-    // Requires: is_asked(). Without an event, the request remains open.
+    // Requires: is_requested(). Without an event, the request remains open.
     void answer(const std::optional<UpcomingEvent>& event) noexcept {
-        if (!event || upcoming_is_ != Upcoming::asked) return;
+        if (!event || upcoming_is_ != Upcoming::requested) return;
         upcoming_ = *event;
         upcoming_is_ = Upcoming::answered;
     }
@@ -92,9 +92,9 @@ class WatchedThread : public HandlerProbe {
     RunningHandler handler_;
     std::atomic<bool> looks_each_event_{false};
     std::atomic<bool> is_batch_ended_{false};
-    // upcoming_ belongs to the thread while the state is `asked`, and otherwise to the watch.
-    enum class Upcoming : std::uint8_t { unasked, asked, answered };
-    std::atomic<Upcoming> upcoming_is_{Upcoming::unasked};
+    // upcoming_ belongs to the thread while the state is `requested`, and otherwise to the watch.
+    enum class Upcoming : std::uint8_t { none, requested, answered };
+    std::atomic<Upcoming> upcoming_is_{Upcoming::none};
     UpcomingEvent upcoming_{};
     std::atomic<std::uint64_t> reported_call_{0};  // the call of handler_; stored after handler_
 };

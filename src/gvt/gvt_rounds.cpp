@@ -16,7 +16,7 @@ GvtRounds::GvtRounds(Transport& transport, std::uint32_t workers, double interva
       window_(window) {}
 
 bool GvtRounds::is_due(Clock::time_point now) const noexcept {
-    if (wanted_.load(std::memory_order_relaxed)) return true;
+    if (requested_.load(std::memory_order_relaxed)) return true;
     const Clock::duration passed = now - last_done_;
     return passed >= interval_ ||
            (suggested_.load(std::memory_order_relaxed) && passed >= 4 * last_took_);
@@ -25,7 +25,7 @@ bool GvtRounds::is_due(Clock::time_point now) const noexcept {
 bool GvtRounds::step(Clock::time_point now) {
     if (opened_.load(std::memory_order_relaxed) == done()) {
         if (!is_due(now)) return false;
-        wanted_.store(false, std::memory_order_relaxed);
+        requested_.store(false, std::memory_order_relaxed);
         suggested_.store(false, std::memory_order_relaxed);
         opened_at_ = now;
         note_handoff(Handoff::round_opened);

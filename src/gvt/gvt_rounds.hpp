@@ -48,7 +48,7 @@ class GvtRounds : public ReductionRounds<Contribution, GvtResult> {
     std::uint32_t opened() const noexcept { return opened_.load(std::memory_order_acquire); }
 
     // Called by a worker that has nothing to do before the next result: requests a round now.
-    void want_round() noexcept { raise(wanted_); }
+    void request_round() noexcept { raise(requested_); }
     // Called by a worker that has executed many events since the last round: requests a round as
     // soon as the time since the last round is at least four times the duration of its reduction.
     // So reductions take at most a fifth of the time.
@@ -85,7 +85,7 @@ class GvtRounds : public ReductionRounds<Contribution, GvtResult> {
     WindowControl window_;
 
     alignas(64) std::atomic<std::uint32_t> opened_{first_round};
-    alignas(64) std::atomic<bool> wanted_{false};
+    alignas(64) std::atomic<bool> requested_{false};
     std::atomic<bool> suggested_{false};
     // Used by the holder of the net role.
     Clock::time_point last_done_ = Clock::now();

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "app/modelcheck/model_check.hpp"
 #include "app/modelcheck/model_check_words.hpp"
@@ -20,6 +19,7 @@
 #include "memory/region/shared_arena.hpp"
 #include "numa/os/os.hpp"
 #include "util/check.hpp"
+#include "util/file/disk.hpp"
 
 namespace nw {
 namespace {
@@ -32,17 +32,10 @@ void take_usual_places() {
     linux_os().reserve(reinterpret_cast<void*>(SharedArena::base), page_bytes, got);
 }
 
-void write_all(int file, const void* from, std::size_t bytes) {
-    const char* at = static_cast<const char*>(from);
-    while (bytes > 0) {
-        const ssize_t written = ::write(file, at, bytes);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0)
-            throw MachineError(fmt::format(
-                "--check-model: the results of a run cannot be written: {}", std::strerror(errno)));
-        at += written;
-        bytes -= static_cast<std::size_t>(written);
-    }
+void write_result(int file, std::string_view bytes) {
+    if (write_all(file, bytes) < bytes.size())
+        throw MachineError(fmt::format("--check-model: the results of a run cannot be written: {}",
+                                       std::strerror(errno)));
 }
 
 }  // namespace
@@ -129,8 +122,9 @@ void ModelCheckRun::report(const Setup& setup, const RunResult& result) {
                      {"why_not_watched", checked_->why_not_watched()}};
     const std::string line = found.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
     const int file = wanted_.at("report").get<int>();
-    write_all(file, line.data(), line.size());
-    write_all(file, checked_->log().data(), checked_->log().size());
+    write_result(file, line);
+    const std::vector<std::byte>& log = checked_->log();
+    write_result(file, {reinterpret_cast<const char*>(log.data()), log.size()});
 }
 
 }  // namespace nw

@@ -209,7 +209,7 @@ template <InOrderExecutor::Extras extras>
                                                                std::uint64_t events_max) {
     const auto lps = lps_ahead();
     Context context = make_context(0, 0, 0, short_.buffer());
-    if (is_asked()) [[unlikely]]
+    if (is_requested()) [[unlikely]]
         answer(upcoming_event(pending_, counters_));
     begin_batch(extras.ends);
     short_.record().begin();

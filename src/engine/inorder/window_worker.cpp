@@ -132,21 +132,21 @@ void WindowWorker::consider_leaving(const WindowSums& sums, Clock::time_point no
 void WindowWorker::begin_ending(const WindowSums& sums, Clock::time_point now) {
     if (ending_ == Ending::none && !sums.failed()) {
         ending_ = Ending::stopping;
-        stands_since_ = now;
+        stalled_since_ = now;
         horizon_ = reached_;
     } else {
         const VirtualTime latest =
             sums.failed() ? std::max(sums.last_time, sums.failed_at.time) : sums.last_time;
         if (ending_ == Ending::stopping) horizon_ = std::nextafter(latest, time_infinity);
         ending_ = Ending::catching_up;
-        stands_since_ = now;
+        stalled_since_ = now;
     }
     cut_at_ = horizon_;
 }
 
 // A chain of zero delays that an LP sends to itself may have no end.
 bool WindowWorker::is_out_of_patience(Clock::time_point now) const noexcept {
-    return ending_ == Ending::catching_up && now - stands_since_ > stop_patience &&
+    return ending_ == Ending::catching_up && now - stalled_since_ > stop_patience &&
            !rank_.model_failed();
 }
 
@@ -251,9 +251,9 @@ bool WindowWorker::execute(Clock::time_point now) {
         reached_ = bound;
     else if (rank_.plan().is_alone())
         reached_ = executor_.next_time();  // no other worker sends an event for an earlier time
-    if (executor_.last_time() > stands_at_) {
-        stands_at_ = executor_.last_time();
-        stands_since_ = now;
+    if (executor_.last_time() > stalled_time_) {
+        stalled_time_ = executor_.last_time();
+        stalled_since_ = now;
     }
     marks_.mail_phase();
     attempt([&] {

@@ -129,10 +129,10 @@ class WindowWorker final : public SavedWorker {
     // the run.
     enum class Ending : std::uint8_t { none, stopping, catching_up };
     Ending ending_ = Ending::none;
-    // The time of the last executed event. stands_since_: when this time last advanced, or when the
-    // ending began.
-    VirtualTime stands_at_ = 0;
-    Clock::time_point stands_since_{};
+    // The time of the last executed event. stalled_since_: when this time last advanced, or when
+    // the ending began.
+    VirtualTime stalled_time_ = 0;
+    Clock::time_point stalled_since_{};
     bool finished_ = false;
     bool leave_ = false;    // the trial has decided that another engine is to continue the run
     bool is_idle_ = false;  // the last turn found no work

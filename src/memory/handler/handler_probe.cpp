@@ -109,7 +109,7 @@ double HandlerProbe::cpu_seconds() noexcept {
     return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-void HandlerProbe::ask(ProbeRequest request, std::uint64_t call, bool by_force) noexcept {
+void HandlerProbe::request(ProbeRequest request, std::uint64_t call, bool by_force) noexcept {
     const LockGuard lock(mutex_);
     if (running_ == nullptr) return;
     request_.store(request, std::memory_order_relaxed);

@@ -42,7 +42,7 @@ class HandlerProbe {
     // Sends the request. It has an effect only if the thread still runs that call when the signal
     // arrives. Without `by_force`, the thread leaves the call only if it executes neither the C
     // library nor the engine. Thread: any.
-    void ask(ProbeRequest request, std::uint64_t call, bool by_force = false) noexcept;
+    void request(ProbeRequest request, std::uint64_t call, bool by_force = false) noexcept;
 
   protected:
     ~HandlerProbe() = default;

@@ -65,8 +65,8 @@ constinit auto original_verrx = nw::interpose::original_of(&::verrx, "verrx");
 }
 
 // Prints the message of error() and error_at_line(), which cannot be called with a va_list.
-void say_error(int code, const char* file, unsigned line, const char* format,
-               va_list rest) noexcept {
+void print_error(int code, const char* file, unsigned line, const char* format,
+                 va_list rest) noexcept {
     std::fflush(stdout);
     if (error_print_progname != nullptr)
         error_print_progname();
@@ -145,7 +145,7 @@ void quick_exit(int code) noexcept {
     if (status != 0 && nw::in_handler()) refuse("error", status);
     va_list rest;
     va_start(rest, format);
-    say_error(code, nullptr, 0, format, rest);
+    print_error(code, nullptr, 0, format, rest);
     va_end(rest);
     if (status != 0) exit(status);
 }
@@ -155,7 +155,7 @@ void quick_exit(int code) noexcept {
     if (status != 0 && nw::in_handler()) refuse("error_at_line", status);
     va_list rest;
     va_start(rest, format);
-    say_error(code, file, line, format, rest);
+    print_error(code, file, line, format, rest);
     va_end(rest);
     if (status != 0) exit(status);
 }

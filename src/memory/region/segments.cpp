@@ -66,7 +66,7 @@ std::byte* align_up(std::byte* p, std::size_t alignment) noexcept {
 SegmentTable::SegmentTable(MemorySource& source, GroupId group) : source_(source), group_(group) {
     if (Region* region = source.region()) {
         NW_CHECK(index(group) < region->groups());
-        huge_asked_ = source.huge_pages() != HugePages::automatic;
+        huge_requested_ = source.huge_pages() != HugePages::automatic;
         const std::span<std::byte> slot = region->slot(group);
         const std::span<std::byte> range = SlotLayout{slot}.segments();
         begin_ = cursor_ = range.data();
@@ -222,16 +222,16 @@ std::byte* SegmentTable::take_fresh_range(std::size_t bytes, std::size_t alignme
     if (base + bytes > open_end_ && !open_up_to(base + bytes)) return nullptr;
     give_range({cursor_, static_cast<std::size_t>(base - cursor_), 0});
     cursor_ = base + bytes;
-    if (!huge_asked_) [[unlikely]]
-        ask_for_huge_pages();
+    if (!huge_requested_) [[unlikely]]
+        request_huge_pages();
     return base;
 }
 
 // The request covers the whole slot, so that neighboring large groups remain one mapping.
-void SegmentTable::ask_for_huge_pages() noexcept {
+void SegmentTable::request_huge_pages() noexcept {
     if (static_cast<std::size_t>(cursor_ - begin_) < huge_worthy_bytes) return;
     const std::span<std::byte> slot = source_.region()->slot(group_);
-    huge_asked_ = true;
+    huge_requested_ = true;
     if (source_.is_short()) return;
     source_.os().advise_huge(slot.data(), slot.size(), true);
 }
@@ -375,7 +375,7 @@ void SegmentTable::load(Unpacker& in) {
         active_bytes_ += segment.bytes;
         source_.count_segment(static_cast<std::int64_t>(taken_bytes(segment)));
     }
-    if (!huge_asked_) ask_for_huge_pages();
+    if (!huge_requested_) request_huge_pages();
 }
 
 void SegmentTable::validate() const {

@@ -93,7 +93,8 @@ class SegmentTable {
     GroupId group() const noexcept { return group_; }
     // Whether the slot's pages may be huge pages.
     bool has_huge_pages() const noexcept {
-        return source_.region() != nullptr && source_.huge_pages() != HugePages::off && huge_asked_;
+        return source_.region() != nullptr && source_.huge_pages() != HugePages::off &&
+               huge_requested_;
     }
 
     // save() stores the table without the pages. load() restores the table in the same slot of
@@ -116,7 +117,7 @@ class SegmentTable {
     std::byte* take_range(std::size_t bytes, SegmentKind kind) noexcept;
     std::byte* take_free_range(std::size_t bytes, std::size_t alignment) noexcept;
     std::byte* take_fresh_range(std::size_t bytes, std::size_t alignment) noexcept;
-    void ask_for_huge_pages() noexcept;
+    void request_huge_pages() noexcept;
     void give_range(Range range) noexcept;
     void forget_range(std::size_t i) noexcept;
     void lower_cursor(const Range& top) noexcept;
@@ -136,7 +137,7 @@ class SegmentTable {
     std::size_t capacity_ = 0;
     std::size_t active_bytes_ = 0;
     // Huge pages were requested, or need no request. Also read by threads that send mail.
-    std::atomic<bool> huge_asked_{true};
+    std::atomic<bool> huge_requested_{true};
     std::byte* begin_ = nullptr;   // of the segments in the slot; begin_ ≤ cursor_ ≤ end_
     std::byte* cursor_ = nullptr;  // [cursor_, end_) was never handed out
     std::byte* end_ = nullptr;

@@ -27,7 +27,7 @@ void pack_placement(Part& part, AnyPlacement& placement) {
     part(placement.status);
     for (auto& kind : placement.kinds) {
         part(kind.pages);
-        part(kind.asked);
+        part(kind.queried);
         part(kind.resident);
         part(kind.misplaced);
         part(kind.by_node);
@@ -57,7 +57,7 @@ void add(Placement& sum, const Placement& other) {
         PagePlacement& into = sum.kinds[k];
         const PagePlacement& from = other.kinds[k];
         into.pages += from.pages;
-        into.asked += from.asked;
+        into.queried += from.queried;
         into.resident += from.resident;
         into.misplaced += from.misplaced;
         into.by_node.resize(std::max(into.by_node.size(), from.by_node.size()));

@@ -69,7 +69,7 @@ TEST_CASE("HandlerProbe: a handler with a fault and an interruption ends by exac
     });
     while (!adopted) std::this_thread::yield();
     while (!ended) {
-        probe.ask(ProbeRequest::interrupt, probe.running_call());
+        probe.request(ProbeRequest::interrupt, probe.running_call());
         std::this_thread::sleep_for(std::chrono::microseconds{1});
     }
     probed.join();

@@ -36,7 +36,7 @@ TEST_CASE("Placement: a query of every page gives exact figures by kind and node
     CHECK(placement.status == 0);
     const PagePlacement& state = placement.of(PageKind::state);
     CHECK(state.pages == 32);
-    CHECK(state.asked == 32);
+    CHECK(state.queried == 32);
     CHECK(state.resident == 20);
     CHECK(state.misplaced == 4);
     CHECK(state.remote_share() == 0.2);
@@ -61,11 +61,11 @@ TEST_CASE("Placement: untouched pages are not remote") {
     groups[0].set_home(n0);
     groups.add_segment(0, 10, n0, 0);
     const Placement placement = probe(os, groups);
-    CHECK(placement.of(PageKind::platform).asked == 10);
+    CHECK(placement.of(PageKind::platform).queried == 10);
     CHECK(placement.of(PageKind::platform).resident == 0);
     CHECK(placement.remote_share() == 0);
     CHECK(placement.resident_bytes() == 0);
-    CHECK(probe(os, groups, 0).of(PageKind::platform).asked == 0);
+    CHECK(probe(os, groups, 0).of(PageKind::platform).queried == 0);
 }
 
 TEST_CASE("Placement: a group without a home has no misplaced pages") {
@@ -88,8 +88,8 @@ TEST_CASE("Placement: a sample is bounded and repeatable and close to the exact 
     const Placement placement = probe(os, groups, pages_max);
     const PagePlacement& state = placement.of(PageKind::state);
     CHECK(state.pages == 64'000);
-    CHECK(state.asked <= pages_max);
-    CHECK(state.asked >= pages_max / 2);
+    CHECK(state.queried <= pages_max);
+    CHECK(state.queried >= pages_max / 2);
     CHECK(placement.remote_share() == Approx(0.25).margin(0.05));
     CHECK(static_cast<double>(state.resident_bytes()) ==
           Approx(16'000.0 * page_bytes).epsilon(0.15));
@@ -105,7 +105,7 @@ TEST_CASE("Placement: a kernel that does not answer is reported without an estim
     os.fail_next(FakeOs::Call::query_pages, EPERM);
     const Placement placement = probe(os, groups);
     CHECK(placement.status == EPERM);
-    CHECK(placement.of(PageKind::platform).asked == 0);
+    CHECK(placement.of(PageKind::platform).queried == 0);
 }
 
 TEST_CASE("Placement: can be probed while groups grow") {
@@ -132,7 +132,7 @@ TEST_CASE("Placement: with --memory libc the kernel is queried for the segments 
         WARN("this machine does not allow move_pages; not tested");
         return;
     }
-    CHECK(placement.of(PageKind::platform).asked == 8);
+    CHECK(placement.of(PageKind::platform).queried == 8);
     CHECK(placement.of(PageKind::platform).resident >= 3);
 }
 

@@ -225,7 +225,7 @@ void Rank::contribute(std::uint32_t w, Contribution& sums) {
 }
 
 void Rank::announce_model_failure() noexcept {
-    gvt_.want_round();
+    gvt_.request_round();
     sleepers_.wake_all();
 }
 

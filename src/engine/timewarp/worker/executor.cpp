@@ -71,7 +71,7 @@ void Executor::suggest_round_after(std::uint32_t events) noexcept {
 bool Executor::execute_batch() {
     core_.marks.execute_phase();
     const std::uint64_t executed = core_.counters[Counter::executed_events];
-    if (is_asked()) [[unlikely]]
+    if (is_requested()) [[unlikely]]
         answer(upcoming_event(core_.pending, core_.counters));
     begin_batch(ending_.has_end());
     const bool is_irrevocable = core_.is_alone && core_.safe_before.time == time_infinity;
@@ -278,7 +278,7 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
                          EventRecord& event) {
     until_timed_ = events_between_timed;
     const EventType type = event.type;  // run_event() frees an irrevocable event
-    const bool stands_for_others =
+    const bool counts_for_others =
         is_plain_ && entry.bound() < core_.safe_before && is_short_without_past(lp, entry, true);
     const UndoLog::Offset logged = core_.log.tail();
     const auto start = GvtRounds::Clock::now();
@@ -288,7 +288,7 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
     group.load.sample(std::chrono::duration<double, std::nano>(end - start).count());
     // execute_short() does not count events for the group. One of events_between_timed events takes
     // this path, and counts for the others.
-    if (stands_for_others) group.load.commit(events_between_timed - 1);
+    if (counts_for_others) group.load.commit(events_between_timed - 1);
     core_.count_time(lp, type, start, end);
 }
 

@@ -21,12 +21,12 @@ namespace nw {
 // --- The pause -----------------------------------------------------------------------------------
 
 void Pauses::begin(const GvtResult& result) {
-    const Contribution& asked = result.sums;
+    const Contribution& requests = result.sums;
     // GVT with its generation. It never decreases, so nothing before it may be undone.
     standstill_.begin_pause(start_of(result.bound()),
-                            {.save = asked.save != 0 || asked.stop != 0,
-                             .move = asked.move != 0 && asked.leave == 0,
-                             .leave = asked.leave != 0 && asked.stop == 0});
+                            {.save = requests.save != 0 || requests.stop != 0,
+                             .move = requests.move != 0 && requests.leave == 0,
+                             .leave = requests.leave != 0 && requests.stop == 0});
     const EventKey& bound = standstill_.bound();
     const std::uint64_t rolled_back = core_.counters[Counter::rolled_back_events];
     committer_.take_into_histories(bound);

@@ -31,15 +31,15 @@ void Relocation::carry_out() {
     }
     if (place.cpu >= 0 && place.cpu != assignments.cpu_of(self)) {
         assignments.note_moved(self, place);
-        ask_for_pages();
+        request_migrations();
     }
     if (assignments.fetches() == fetches_seen_) return;
     fetches_seen_ = assignments.fetches();
-    ask_for_pages();
+    request_migrations();
     fetch_pages();
 }
 
-void Relocation::ask_for_pages() {
+void Relocation::request_migrations() {
     const NodeId node = core_.rank.assignments().node_of(core_.self.worker);
     for (Group* group : core_.groups) group->memory.request_migration(node);
 }

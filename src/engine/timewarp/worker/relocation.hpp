@@ -25,7 +25,7 @@ class Relocation {
 
   private:
     void carry_out();
-    void ask_for_pages();
+    void request_migrations();
     void fetch_pages();
 
     WorkerCore& core_;

@@ -46,14 +46,14 @@ void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
 }
 
 bool SafeHorizon::try_stop(const GvtResult& result) noexcept {
-    if (result.gvt > stands_at_) {
-        stands_at_ = result.gvt;
-        stands_since_ = core_.now;
+    if (result.gvt > stalled_gvt_) {
+        stalled_gvt_ = result.gvt;
+        stalled_since_ = core_.now;
     }
     switch (stage_) {
         case Stage::running:
             stage_ = Stage::lowered;
-            stands_since_ = core_.now;
+            stalled_since_ = core_.now;
             core_.safe_before =
                 std::min(core_.safe_before, just_after(std::max(core_.lead, core_.farthest)));
             return false;
@@ -77,7 +77,7 @@ EventBound SafeHorizon::stop_bound(const GvtResult& result) const noexcept {
 
 void SafeHorizon::contribute(Contribution& sums) const noexcept {
     sums.irrevocable_end = stage_ == Stage::running ? EventBound{0} : core_.safe_before;
-    const bool splits_time = stage_ == Stage::agreed && core_.now - stands_since_ > stop_patience;
+    const bool splits_time = stage_ == Stage::agreed && core_.now - stalled_since_ > stop_patience;
     sums.splits_time = splits_time ? 1 : 0;
 }
 

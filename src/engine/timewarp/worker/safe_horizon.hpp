@@ -65,8 +65,8 @@ class SafeHorizon {
     Stage stage_ = Stage::running;
     std::uint32_t rounds_held_ = 0;  // further rounds for which the horizon does not advance
     EventBound agreed_before_{0};    // of all workers: irrevocable events are before it
-    VirtualTime stands_at_ = 0;      // GVT at stands_since_
-    WorkerCore::Clock::time_point stands_since_{};
+    VirtualTime stalled_gvt_ = 0;    // GVT at stalled_since_
+    WorkerCore::Clock::time_point stalled_since_{};
 };
 
 }  // namespace nw

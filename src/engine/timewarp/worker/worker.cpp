@@ -102,7 +102,7 @@ bool Worker::turn(Clock::time_point now) {
     if (!worked) {
         // Only a new GVT or mail can give the worker something to do.
         ++core_.counters[Counter::idle_turns];
-        core_.rank.gvt().want_round();
+        core_.rank.gvt().request_round();
         core_.marks.mark(TraceKind::idle, 1);
     }
     if constexpr (paranoid) check().after_turn();
