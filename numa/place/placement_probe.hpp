@@ -29,7 +29,7 @@ namespace nw {
 // The pages of one kind, as 4 KiB pages.
 struct PagePlacement {
     std::uint64_t pages = 0;             // number of pages, touched or not
-    std::uint64_t queried = 0;           // number of these; resident ≤ queried ≤ pages
+    std::uint64_t queried = 0;           // pages that were queried; resident ≤ queried ≤ pages
     std::uint64_t resident = 0;          // number of queried pages that are in memory, Σ by_node
     std::uint64_t misplaced = 0;         // resident pages not on their group's home (if it has one)
     std::vector<std::uint64_t> by_node;  // resident pages, by the node's number

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The events that an LP has executed and may have to undo. They are in a ring with one entry per
-// event, oldest first. The position of an entry is an ordinal modulo 2^32: it counts the entries
-// that the history has had so far. An entry keeps its position until it is removed at the front
+// event, oldest first. The position of an entry is an ordinal modulo 2^32, one more than the
+// position of the entry before it. An entry keeps its position until it is removed at the front
 // (fossil collection) or at the back (rollback).
 //
 // A ring is better than a list through the events: coasting forward walks from older to newer

@@ -52,10 +52,10 @@ struct alignas(64) LpRecord {
     // Entries before this position are final (head ≤ committed ≤ tail).
     History::Ordinal committed = History::first;
     std::uint32_t unmatched_anti_messages = 0;  // for this LP, in the group's set
-    // Null until the first state is saved, and always if all undo data are in the entries.
+    // Null until the first state is saved in the history.
     SavedStates* saved_states = nullptr;
     Digest digest;  // of the committed events, and of those in the worker's log
-    // The rest is bit-fields, so that a store into one of them is one access of eight bytes.
+    // The rest is bit-fields, so that a compiler can store newest_in_log with one access.
     std::uint8_t kind : 8;             // number in LpKinds
     bool has_uncommitted : 1 = false;  // is in its worker's list of LPs with such events
     bool failed : 1 = false;  // a handler failed; the LP executes nothing until it is undone

@@ -77,9 +77,9 @@ SavedStates& StateKeeper::states_of(LpRecord& lp, PlatformHeap& heap) {
     return *lp.saved_states;
 }
 
-// Notes that a saved state of the LP takes `bytes` with its headers. The adapted interval becomes 1
-// if it must, and is adapted again from the beginning if it was 1 because all states were small.
-// Requires: the LP has SavedStates.
+// Notes that a state of the LP takes at least `bytes`, with its headers. An adapted interval
+// becomes 1 if each event of the LP saves a state. If it was 1 because all states were small, and
+// this one is not small, it becomes first_interval. Requires: the LP has SavedStates.
 void StateKeeper::note_size(const LpRecord& lp, std::uint64_t bytes) const noexcept {
     SavedStates& kept = *lp.saved_states;
     const bool was_small = is_small(kept);

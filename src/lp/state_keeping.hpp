@@ -2,7 +2,7 @@
 // Saves and restores the states of LPs, by the rules that a method of --rollback makes
 // (rollback_methods.hpp). An LP's past is kept in one of three ways:
 //
-//   in each entry of the history, bytes that restore the state before the event
+//   in each entry of the log or the history, bytes that restore the state before the event
 //   before each event, a small state in the event's entry of the log
 //   every χ events a saved state: a copy of the plain state, or a snapshot of the LP's heap
 //
@@ -44,9 +44,8 @@ struct SavedState {
 struct SavedStates {
     static constexpr std::uint32_t first_interval = 8;
 
-    SavedState* newest =
-        nullptr;              // then by `older`; null: no rollback needs a state of the history
-    std::uint64_t bytes = 0;  // of all saved states; shared data are counted once
+    SavedState* newest = nullptr;  // `older` links to the others; null: the history has none
+    std::uint64_t bytes = 0;       // of all saved states; shared data are counted once
     std::uint32_t interval = first_interval;  // events between saved states
     std::uint32_t bytes_most = 0;             // of one saved state, with its headers
     // Position up to which events were final at the last adaptation.
@@ -63,15 +62,15 @@ struct StateKeepingRules {
     StateKeepingRules() = default;
     explicit StateKeepingRules(const RollbackMethod& of) : method(&of) {}
 
-    // Reserves room in each entry of the history, which then contains everything that restores the
-    // state before its event.
+    // Reserves room in each entry of the log and of the history, which then contains everything
+    // that restores the state before its event.
     void set_undo_bytes(std::uint32_t bytes) noexcept {
         entry_stride = sizeof(HistoryEntry) + ((bytes + 7) & ~7u);
     }
     bool saves_states() const noexcept { return saved != Saved::none; }
 
     const RollbackMethod* method = nullptr;
-    Saved saved = Saved::none;                // every χ events, outside of the entries
+    Saved saved = Saved::none;                // every χ events
     bool keeps_control = false;               // each entry has the control word of its event
     std::uint32_t copied_bytes = 0;           // of the plain state, in each entry
     std::uint32_t state_bytes = 0;            // of a plain state
@@ -127,9 +126,10 @@ class StateKeeper {
         if (kept == nullptr) return rules.state_saving_interval <= 1;
         return kept->newest == nullptr && kept->interval == 1 && is_small(*kept);
     }
-    // Called before an event is executed whose entry is in the worker's log. Writes `undo`, or a
-    // state to `state`, which has room for state_in_log_max bytes. Returns the bytes of the state;
-    // null: the state is too large, and the event must be executed into the history. Requires:
+    // Called before an event is executed whose entry is in the worker's log. Writes the
+    // undo data to `undo`, or the state to `state`, which has room for state_in_log_max bytes.
+    // Returns the number of bytes written to `state`: 0 if the LP saves no states, null if the
+    // state is too large. Then the event must be executed into the history. Requires:
     // suits_log(lp).
     std::optional<std::uint16_t> save_in_log(const LpRecord& lp, std::byte* undo,
                                              std::byte* state) {
@@ -154,14 +154,15 @@ class StateKeeper {
         if (rules.keeps_control) std::memcpy(undo, &control, sizeof control);
     }
     // Called instead of save() for an event that has failed and cannot be undone. Makes no saved
-    // state, because the handler may have left a very large one.
+    // state, because the handler may have left a very large one. Writes undo data as save() does.
     void save_failed(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
         if (!saves_states(lp))
             save(lp, entry, heap);
         else if (lp.history.tail() - 1 == lp.save_due)
             ++lp.save_due;
     }
-    // Whether there is a state to restore. There is none after save_failed().
+    // Whether there is a state to restore. If the LP saves states, there is none after
+    // save_failed().
     bool can_restore(const LpRecord& lp) const noexcept {
         return !saves_states(lp) ||
                (lp.saved_states != nullptr && lp.saved_states->newest != nullptr);
@@ -196,8 +197,8 @@ class StateKeeper {
     // Used if memory is short.
     void forget(LpRecord& lp, PlatformHeap& heap) noexcept;
 
-    // Returns whether the LP's next event needs no data about the past: either the event is
-    // executed irrevocably, or a state is saved before it. Requires: all events that the LP has
+    // Returns true if the LP saves no states, or if a state is saved before its next event. Then no
+    // earlier saved state is needed to undo that event. Requires: all events that the LP has
     // executed are final.
     bool is_at_start(const LpRecord& lp) const noexcept {
         return !saves_states(lp) || lp.save_due == lp.history.tail();

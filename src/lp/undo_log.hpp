@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The past of a worker: the events that its LPs have executed and may have to undo, in one ring of
 // bytes, in the order of the events. An entry contains the whole event, the data that undo it, and
-// the events that it has sent. A commit passes the entries before GVT and accesses neither their
-// LPs nor memory elsewhere.
+// the events that it has sent. A commit passes the entries before GVT. For most of them, it
+// accesses neither the LP nor memory elsewhere.
 //
-// A history for each LP (history.hpp) has its entries and events at as many places as there are
-// LPs. The ring is as long as the worker is ahead of GVT, so it usually stays in the cache.
+// If each LP had only a history (history.hpp), entries and events would be spread over the memory
+// of all LPs. The ring contains only the events between GVT and the worker's time, so it usually
+// fits into the cache.
 //
 //     head ≤ tail      as offsets: bytes appended since the log began
 //
-// The log has one operation on a single LP besides appending: take() removes all entries of the LP,
-// so that the caller can put them into the LP's history. Everything that happens seldom works on
-// histories: rollback, coasting forward, pauses, groups that move.
+// take() removes all entries of one LP, so that the caller can put them into the LP's history.
+// Everything that happens seldom works on histories: rollback, coasting forward, pauses, groups
+// that move.
 //
 // An entry contains everything that undoes its event. An event that needs other data, for example a
 // saved state before an earlier event, is executed into the LP's history instead. So a commit frees
@@ -33,8 +34,8 @@
 
 namespace nw {
 
-// Followed by the undo data, the state before the event, if it is in the log, the payload, if there
-// is no record, and the headers of the events that were sent.
+// These parts follow: the undo data; the state before the event, with state_bytes; the payload, if
+// there is no record; the headers of the events that were sent.
 struct LogEntry {
     using Flags = std::uint8_t;
     enum Flag : Flags {
@@ -140,8 +141,8 @@ class UndoLog {
 
     // --- commit ---
 
-    // Removes at most `limit` entries before `bound` from the front of the log. Calls
-    // commit_each(entry) for each entry, and then commit_other(entry) for each entry with flags.
+    // Removes at most `limit` entries before `bound` from the front of the log. For each entry,
+    // calls commit_each(entry), and directly afterwards commit_other(entry) if the entry has flags.
     // Returns the number of entries.
     template <class Each, class Other>
     std::uint32_t commit(const EventKey& bound, std::uint32_t limit, Each&& commit_each,
@@ -182,17 +183,17 @@ class UndoLog {
 
     std::size_t ring_bytes() const noexcept { return capacity() + slack_; }
     std::size_t used_bytes() const noexcept { return tail_ - head_; }
-    // Returns the size of an entry with one send.
+    // Returns the maximum size of an entry with one send.
     std::size_t bytes_per_event() const noexcept { return fixed_bytes_ + sizeof(EventHeader); }
-    // Called at the end of each commit. Halves a ring of which only a small part was used in the
-    // last commits; if memory is low, a ring of which only a small part is used now.
+    // Called at the end of each commit. Halves the ring if the last 32 commits used less than a
+    // quarter of it. If memory is low, it halves the ring if less than a quarter is used now.
     void trim(bool memory_is_low);
 
-    // Checks all entries, and that the newest entry of each LP is known to the LP.
+    // Checks all entries, and that newest_in_log of each LP is the offset of its newest entry.
     void validate() const;
 
   private:
-    // Entries begin at multiples of it.
+    // Entries begin at multiples of `granule`.
     static constexpr std::size_t granule = 8;
 
     LogEntry& at(Offset offset) const noexcept {
@@ -214,14 +215,16 @@ class UndoLog {
     std::size_t slack_;
     Offset head_ = first;
     Offset tail_ = first;
-    Offset newest_ = 0;  // no event before this entry may be appended; it may have left the log
+    // The entry that was appended last. While it is in the log, no event before it may be appended.
+    // 0: it was taken out, and the log is empty.
+    Offset newest_ = 0;
     std::uint64_t size_ = 0;
     const std::size_t undo_bytes_;
-    const std::size_t fixed_bytes_;  // of an entry without sends
+    const std::size_t fixed_bytes_;  // maximum of an entry without sends
     std::vector<Offset> chain_;      // of take()
     std::size_t used_most_ = 0;      // at the commits since the last decision of trim()
     Offset large_until_ = 0;   // the last entry that needed a larger slack is before this offset
-    std::uint32_t trims_ = 0;  // since then
+    std::uint32_t trims_ = 0;  // calls of trim() since its last decision
 
     static constexpr Offset first = 64;  // above 0, the offset of LPs without an entry
 };

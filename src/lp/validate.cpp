@@ -35,7 +35,8 @@ void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules,
         NW_CHECK(logged == nullptr || logged->state_bytes > 0);
         return;
     }
-    NW_CHECK(logged == nullptr);  // the states of all its events are in the log
+    // An LP with saved states in its history has no events in the log.
+    NW_CHECK(logged == nullptr);
     const SavedStates& kept = *lp.saved_states;
     NW_CHECK(kept.interval >= 1);
     NW_CHECK(from_to(kept.newest->position, history.tail()) >= 0);

@@ -96,7 +96,7 @@ inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
     shape.links = dice.chance(0.3);
     shape.parts = static_cast<std::uint32_t>(dice.chance(0.2) ? 1 + dice.below(9) : 0);
     shape.commits = dice.chance(0.3);
-    // Not drawn, so that older seeds still give the same case.
+    // Not drawn but derived from `fuel`, so that older seeds still give the same other values.
     shape.priorities = shape.fuel % 3 == 1;
     if (shape.state == StateKind::containers && shape.fuel % 3 == 2)
         shape.state = StateKind::growing;

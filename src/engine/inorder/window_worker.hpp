@@ -129,8 +129,8 @@ class WindowWorker final : public SavedWorker {
     // the run.
     enum class Ending : std::uint8_t { none, stopping, catching_up };
     Ending ending_ = Ending::none;
-    // The time of the last executed event. stalled_since_: when this time last advanced, or when
-    // the ending began.
+    // stalled_time_: the largest virtual time of an executed event so far. stalled_since_: when
+    // stalled_time_ last advanced, or when the ending began.
     VirtualTime stalled_time_ = 0;
     Clock::time_point stalled_since_{};
     bool finished_ = false;

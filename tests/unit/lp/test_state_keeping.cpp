@@ -413,8 +413,8 @@ struct Growing final : LogicalProcess {
     std::vector<std::uint64_t> items;
 };
 
-// The result is the same if states of the log were moved into the history, and committed there,
-// before the state grows.
+// `has_states`: before the state grows, a state of the log is moved into the history and committed
+// there. The result must be the same.
 TEST_CASE("StateKeeper: a state that has become too large for the log is saved in the history") {
     const bool has_states = GENERATE(false, true);
     KeptLp<Growing> kept(Rollback::snapshot, 0);

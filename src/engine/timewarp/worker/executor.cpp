@@ -304,9 +304,9 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
         execute(group, lp, keep_record(core_.short_events, group, event));
 }
 
-// Whether the event, which is not before the LP's last event, may be executed into the log. After a
-// rollback, events are executed into histories until the worker is again where it was: the log is
-// in the order of events.
+// Whether the event, which is not before the LP's last event, may be executed into the log. The log
+// is in the order of events. Therefore, after a rollback, events before the newest entry of the log
+// are executed into histories.
 template <class Event>
 [[gnu::always_inline]] inline bool Executor::may_be_logged(const LpRecord& lp,
                                                            const Event& event) const noexcept {
@@ -422,7 +422,7 @@ inline void Executor::begin_execution(LpRecord& lp, EventRecord& event, HistoryE
 
 // --- Events that may be undone, in the log -------------------------------------------------------
 
-// Only the loop of short events contains execute_logged() inlined.
+// Only execute_events() and this function contain the code of execute_logged().
 [[gnu::noinline]] void Executor::execute_logged_by_call(Group& group, LpRecord& lp,
                                                         EventRecord& event) {
     Context context =

@@ -29,8 +29,8 @@ class LoggedExecution {
           sends_(sends),
           flags_(core.plan.kinds.has_commit() ? LogEntry::has_effects : 0) {}
 
-    // Begins an entry. Returns false, and changes nothing, if the entry has no room for the LP's
-    // state: the event must be executed into the history. Requires: the log accepts the event, and
+    // Begins an entry. Returns false if the entry has no room for the LP's state: the event must
+    // be executed into the history. Requires: the log accepts the event, and
     // StateKeeper::suits_log(lp).
     [[gnu::always_inline]] bool begin(Group& group, LpRecord& lp, EventRecord& event) {
         LogEntry& entry = core_.log.begin();
@@ -53,7 +53,7 @@ class LoggedExecution {
         sequence_ = lp.sequence;
         NW_PARANOID(effects_.sent == nullptr && effects_.sent_count == 0 &&
                     effects_.side_effects == nullptr);
-        // Usually the worker has executed the previous event into the log, too.
+        // Usually the previous event was in the log, too. Then only three fields change.
         if (core_.running.entry != &effects_) core_.running = {.entry = &effects_};
         core_.running.group = &group;
         core_.running.lp = &lp;
@@ -71,7 +71,8 @@ class LoggedExecution {
         StateKeeper::save_control(core_.keeper.rules_of(lp), entry.undo(), context.control());
         std::byte* end = core_.log.payload_of(entry);
         if (entry.record == nullptr) {
-            // Not copied before: the interface for ROSS lets a handler write into the payload.
+            // Copied after the handler, because a handler of the interface for ROSS may write into
+            // the payload.
             if (event.payload_bytes > 0)
                 std::memcpy(end, event.payload(), detail::ShortBody::payload_bytes_max);
             end += WireEvent::padded(event.payload_bytes);
@@ -93,7 +94,7 @@ class LoggedExecution {
     }
 
     // Adds the event, which has failed or was interrupted, to its LP's history. Does nothing if
-    // core_.running is another execution.
+    // core_.running does not describe an event of the log.
     void keep();
 
   private:
