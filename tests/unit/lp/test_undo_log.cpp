@@ -209,6 +209,19 @@ TEST_CASE("UndoLog: a log that has reached its limit accepts events again after 
     CHECK(of.log.may_append(start_of(time)));
 }
 
+TEST_CASE("UndoLog: an entry that needs more room while it is being made keeps its content") {
+    LogOfLps of;
+    LogEntry& entry = of.log.begin();
+    entry.event = {};
+    entry.event.time = 7;
+    std::memset(entry.undo(), 42, undo_bytes);
+    const std::size_t ring = of.log.ring_bytes();
+    LogEntry& larger = of.log.begin(4 * UndoLog::capacity_min / sizeof(EventHeader));
+    REQUIRE(of.log.ring_bytes() > ring);
+    CHECK(larger.event.time == 7);
+    CHECK(larger.undo()[undo_bytes - 1] == std::byte{42});
+}
+
 TEST_CASE("UndoLog: validate() finds an entry that its LP does not know, and one out of order") {
     LogOfLps of;
     of.append(0, 5, 0, 0);
