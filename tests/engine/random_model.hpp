@@ -158,8 +158,11 @@ inline void start_lp(Context& context, const Spreader& spreader, std::uint32_t f
     spreader.spread(context, fuel, index(context.self()));
 }
 
+// Some events write two rows, whose order must stay.
 inline void write_row(Context& context, const Event& event, std::uint64_t word) {
     context.output(0, index(context.self()), context.now(), event.type(), std::to_string(word));
+    if (word % 4 == 0)
+        context.output(0, index(context.self()), context.now(), event.type(), std::string("again"));
 }
 
 // --- State in containers -------------------------------------------------------------------------

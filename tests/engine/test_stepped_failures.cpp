@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 
 #include "tests/engine/engines.hpp"
@@ -101,6 +102,68 @@ TEST_CASE("a failed handler leaves no open descriptor and does not change the re
             CHECK(run.reason() == EndReason::until);
         }
     }
+}
+
+// Each LP of the second half gets an event at time 2 from an LP of the first half, which another
+// worker executes. If the LP executes its own event at time 3 before the other event arrives, it
+// schedules an event beyond the end of the run, and then fails if `fails`.
+class HastyProcess final : public LogicalProcess {
+  public:
+    static constexpr std::uint32_t lps = 64;
+
+    HastyProcess(LpId self, const bool* fails)
+        : is_sender_(index(self) < lps / 2), fails_(*fails) {}
+    void on_start(Context& context) override {
+        context.schedule(context.self(), is_sender_ ? 1 : 3, own);
+    }
+    void on_event(Context& context, const Event& event) override {
+        if (is_sender_) {
+            context.schedule(LpId{index(context.self()) + lps / 2}, 1, awaited);
+        } else if (event.type() == awaited) {
+            has_awaited_ = true;
+        } else if (!has_awaited_) {
+            context.schedule(context.self(), 100, own);
+            if (fails_) throw std::runtime_error("executed too early");
+        }
+    }
+
+  private:
+    static constexpr EventType own = 0, awaited = 1;
+    bool is_sender_;
+    bool fails_;
+    bool has_awaited_ = false;
+};
+
+class HastyModel final : public Model {
+  public:
+    explicit HastyModel(bool fails) : Model("hasty", "schedules too early"), fails_(fails) {}
+    Setup setup() override {
+        Setup setup;
+        setup.lps = HastyProcess::lps;
+        setup.until = 10;
+        setup.process = process<HastyProcess>(&fails_);
+        return setup;
+    }
+
+  private:
+    const bool fails_;
+};
+
+TEST_CASE("events beyond the end that undone handlers have scheduled do not end the run") {
+    const bool fails = GENERATE(false, true);
+    std::uint64_t rolled_back = 0;
+    for (std::uint64_t seed = 1; seed <= effort(20); ++seed) {
+        INFO("schedule " << seed << ", fails " << fails);
+        HastyModel model(fails);
+        const Setup setup = model.setup();
+        Config config = wild_config(EngineKind::timewarp);
+        config.lps_per_group = 1;
+        SteppedRun run(setup, config, {.ranks = 1 + static_cast<std::uint32_t>(seed % 2)}, seed);
+        run.run();
+        CHECK(run.reason() == EndReason::no_events);
+        rolled_back += run.counters()[Counter::rolled_back_events];
+    }
+    CHECK(rolled_back > 0);
 }
 
 TEST_CASE("a failure of can_end() in a mis-speculated state is rolled back") {
