@@ -63,9 +63,8 @@ class Ending {
     std::uint64_t lps_not_ended() const noexcept { return lps_not_ended_; }
     // The key of the latest event after which an LP let the run end.
     const EventKey& last_key() const noexcept { return last_key_; }
-    // Events that were sent beyond the end of the run and were not undone.
-    std::uint64_t sent_beyond_end() const noexcept { return sent_beyond_end_; }
-
+    // Counts events that were sent beyond the end of the run, and those that were undone. Only the
+    // sum over all workers has a meaning: if a group has moved, another worker undoes the event.
     void note_beyond_end() noexcept { ++sent_beyond_end_; }
     void take_back_beyond_end(std::uint32_t events) noexcept { sent_beyond_end_ -= events; }
 

@@ -194,7 +194,7 @@ void Pauses::leave_to(PausedRun& paused) {
     worker.tally.figures = core_.figures;
     if (core_.intervals != nullptr) worker.intervals = *core_.intervals;
     worker.last_committed_time = committer_.last_committed_time();
-    worker.dropped_beyond_end = ending_.sent_beyond_end() > 0;
+    worker.dropped_beyond_end = core_.rank.gvt().result().sums.sent_beyond_end > 0;
 }
 
 }  // namespace nw
