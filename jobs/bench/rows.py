@@ -252,6 +252,13 @@ def instruction_rows():
     yield Row("instructions, PHOLD 1024 x 16", {"limit": limit, **both(few, 4, 36)},
               [Wanted("of sequential", "sequential", at_most=500), one(1.1)], unit)
     yield Row("instructions, PCS", both("pcs", 20, 100), [], unit)
+    kept = ONE + KEPT + " --rollback "
+    methods = {"reverse": "reverse", "copy": "copy", "snapshot": "snapshot",
+               "snapshot, interval 1": "snapshot --state-saving-interval 1"}
+    yield Row("instructions, PCS, the past kept",
+              {name: counted("pcs --until {}" + kept + method, 200, 240) for name, method in methods.items()}, [], unit)
+    yield Row("instructions, PHOLD 1024 x 16, the past kept",
+              {"copy": counted(few + " --until {}" + kept + "copy", 4, 36)}, [], unit)
     yield Row("instructions, traffic", both("traffic --objects 1024", 300, 900),
               [Wanted("of sequential", "sequential", at_most=2100), one(1.05)], unit)
     typed = {events: counted(f"typed_bench --events {events} --until {{}}" + SEQUENTIAL, 2, 14)
