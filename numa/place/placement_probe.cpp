@@ -6,7 +6,6 @@
 namespace nw {
 namespace {
 
-// Pages per query.
 constexpr std::size_t pages_per_query = 4096;
 
 // The page that is taken from the n-th stretch of `length` pages. The finalizer of MurmurHash3

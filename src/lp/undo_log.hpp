@@ -40,7 +40,7 @@ struct LogEntry {
     using Flags = std::uint8_t;
     enum Flag : Flags {
         gone = 1,   // The entry was taken out of the log. Only its bytes and its event are read.
-        timed = 2,  // Its group's load counts it as events_between_timed events.
+        timed = 2,  // In the load of its group, it counts for events_between_timed events.
         has_effects = 4  // It has side effects or a record, or the model has on_commit().
     };
 

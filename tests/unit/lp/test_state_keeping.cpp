@@ -420,7 +420,7 @@ TEST_CASE("StateKeeper: a state that has become too large for the log is saved i
     KeptLp<Growing> kept(Rollback::snapshot, 0);
     REQUIRE(kept.keeper.suits_log(kept.lp));
     alignas(8) std::byte state[StateKeeper::state_in_log_max];
-    std::byte no_undo[128];
+    std::byte no_undo[128];  // room for the largest undo data, which these rules do not use
     if (has_states) {
         const std::uint16_t bytes = kept.keeper.save_in_log(kept.lp, no_undo, state).value();
         kept.lp.history.append(kept.stride(), kept.heap()) = {};
