@@ -37,8 +37,8 @@ Context::InOrder::InOrder(Context& context, Priority priority) : context_(contex
     if (priority.number > priority_max)
         throw ModelError(fmt::format(
             "{} at time {} schedules an event of priority {}; allowed: 0 to {}",
-            context.kinds().name(context.self_), context.now_, priority.number, priority_max));
-    context.first_generation_ = first_generation_of(priority);
+            context.kinds().name(context.self()), context.now_, priority.number, priority_max));
+    context.set_first_generation(first_generation_of(priority));
 }
 
 void Context::schedule_bytes_at(LpId target, VirtualTime time, EventType type,
@@ -46,7 +46,7 @@ void Context::schedule_bytes_at(LpId target, VirtualTime time, EventType type,
     // A time is allowed if it is at least now + lookahead, the rounded sum that the engines
     // compute. The difference time - now is rounded, too: it may be below the lookahead although
     // the time is allowed, or at least the lookahead although the time is not allowed.
-    const VirtualTime lookahead = target == self_ ? 0 : sink_->lookahead();
+    const VirtualTime lookahead = target == self() ? 0 : sink_->lookahead();
     VirtualTime delay = time - now_;
     if (const bool is_legal = time >= now_ + lookahead; is_legal != (delay >= lookahead))
         delay = is_legal ? lookahead : std::nextafter(lookahead, -1);

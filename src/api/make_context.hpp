@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions with which an engine makes and reads a handler's Context. They are separate from
-// event_sink.hpp, so that the declaration of an engine does not need the definition of Context.
+// event_sink.hpp, so that not every user of an EventSink needs the definition of Context.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ inline void EventSink::renew(Context& context, VirtualTime now, std::uint32_t se
     context.now_ = now;
     context.control_ = 0;
     context.random_.restart(self, random_counter);
-    context.self_ = LpId{self};
+    context.generation_and_self_ = std::uint64_t{self} << 32;
 }
 
 inline std::uint32_t EventSink::first_generation(const Context& context) noexcept {
-    return context.first_generation_;
+    return context.first_generation();
 }
 
 }  // namespace nw::detail

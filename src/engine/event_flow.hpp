@@ -53,14 +53,16 @@ struct LpsAhead {
                              const PendingEntry& entry) noexcept {
         prefetch(place.lp);
         prefetch(&place.lp->history);  // the record's second cache line
+        if (entry.is_bare()) [[likely]]
+            return;
         if (entry.has_record())
             prefetch(entry.record(), sizeof(EventRecord));
-        else if (!entry.is_bare())
+        else
             prefetch(entry.short_body());
     }
     void prefetch_near(const EventPrefetcher::Place& place, const PendingEntry& entry) const {
         prefetch(place.lp->process, kinds.object_bytes(place.lp->kind));
-        if (entry.has_record() && entry.record()->payload_bytes > 0)
+        if (entry.has_record() && entry.record()->payload_bytes > 0) [[unlikely]]
             prefetch(entry.record()->payload(), entry.record()->payload_bytes);
         prefetch_past(*place.lp, entry);
     }

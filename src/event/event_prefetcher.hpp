@@ -4,8 +4,7 @@
 // records and objects.
 //
 // Each result is a guess: a late event may come first, and an LP may draw numbers before the event
-// is executed. give_block() compares the LP's number and its count of blocks before it uses a
-// block.
+// is executed. find() compares the LP's number, and give_block() compares the LP's count of blocks.
 //
 // Thread: the worker's. Requires: LPs do not move in memory, or forget() is called.
 #pragma once
@@ -14,6 +13,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include <numawarp/random.hpp>
@@ -29,6 +30,8 @@ struct LpRecord;
 class EventPrefetcher {
   public:
     explicit EventPrefetcher(std::uint64_t seed) : make_blocks_(philox_maker()), seed_(seed) {
+        // Every LP has used fewer blocks, so that give_block(none) gives no block.
+        blocks_.counter[none] = std::numeric_limits<std::uint64_t>::max();
         forget();
     }
 
@@ -39,26 +42,35 @@ class EventPrefetcher {
     using Guess = std::size_t;
     static constexpr Guess none = PhiloxBlocks::width;
 
-    // Returns the guess for the event at the front of `pending`, or none. `lps` has three
-    // functions: place_of(number of an LP); counter_of(place), the LP's count of random blocks; and
-    // prefetch_far(place, entry), which prefetches the data that prefetch_near(place, entry) reads.
+    // Returns the guess for the event at the front of `pending`. If there is no guess, returns
+    // `none`, for which place() is right and give_block() gives no block.
+    //
+    // `lps` has these functions: place_of(number of an LP); counter_of(place), the LP's count of
+    // random blocks; and prefetch_far(place, entry), which prefetches the data that
+    // prefetch_near(place, entry) reads.
     template <class Lps>
     Guess find(const PendingSet& pending, const PendingEntry* front, const Lps& lps) {
         if (next_ < known_ && blocks_.stream[next_] == front->target) [[likely]]
             return next_++;
-        if (front != pending.upcoming(0)) return none;
-        prepare(pending, lps);
-        return next_++;
+        if (front == pending.upcoming(0)) {
+            prepare(pending, lps);
+            return next_++;
+        }
+        (*now_)[none] = lps.place_of(front->target);
+        return none;
     }
 
-    // Requires: `guess` is not none.
+    // The place of the event's LP. Requires: `guess` is the result of the last call of find().
     const Place& place(Guess guess) const noexcept { return (*now_)[guess]; }
-    // Gives `random` the LP's next block, if the guess is for this LP and this count of blocks.
-    void give_block(Guess guess, std::uint32_t lp, std::uint64_t counter,
-                    Random& random) const noexcept {
-        if (guess != none && blocks_.counter[guess] == counter && blocks_.stream[guess] == lp)
-            [[likely]]
-            random.give_block(blocks_.first[guess], blocks_.second[guess]);
+    // Returns whether the guess is for an event of this LP, or none.
+    bool is_for(Guess guess, std::uint32_t lp) const noexcept {
+        return guess == none || blocks_.stream[guess] == lp;
+    }
+    // Gives `random` the LP's next block, if the guess is for this count of blocks. Requires:
+    // is_for(guess, number of the LP).
+    void give_block(Guess guess, std::uint64_t counter, Random& random) const noexcept {
+        if (blocks_.counter[guess] == counter) [[likely]]
+            random.give_block(blocks_.block[guess]);
     }
 
     void forget() noexcept {
@@ -68,38 +80,60 @@ class EventPrefetcher {
 
   private:
     static constexpr std::size_t width = PhiloxBlocks::width;
-    // The LPs of eight consecutive entries of the run.
-    using Places = std::array<Place, width>;
+    // The LPs of eight consecutive entries of the run. The last element of *now_ belongs to `none`.
+    using Places = std::array<Place, width + 1>;
 
     template <class Lps>
     [[gnu::noinline]] void prepare(const PendingSet& pending, const Lps& lps) {
         const PendingEntry* const run = pending.upcoming(0);
         const std::size_t left = pending.left_in_run();
+        // The number of entries of the run among the eight entries from `first` on.
+        const auto entries_from = [left](std::size_t first) {
+            return std::min(left - std::min(left, first), width);
+        };
         if (run == continues_at_ && pending.run_number() == run_number_) [[likely]] {
             std::swap(now_, near_);
             std::swap(near_, far_);
         } else {
-            for (std::size_t i = 0; i < std::min(left, width); ++i)
-                (*now_)[i] = lps.place_of(run[i].target);
-            for (std::size_t i = width; i < std::min(left, 2 * width); ++i)
-                (*near_)[i - width] = lps.place_of(run[i].target);
+            find_places(run, entries_from(0), *now_, lps);
+            find_places(run + width, entries_from(width), *near_, lps);
         }
         run_number_ = pending.run_number();
         continues_at_ = run + width;
         next_ = 0;
-        known_ = std::min(left, width);
-        for (std::size_t i = 0; i < known_; ++i) {
-            blocks_.stream[i] = run[i].target;
-            blocks_.counter[i] = lps.counter_of((*now_)[i]);
-        }
-        for (std::size_t i = width; i < std::min(left, 2 * width); ++i)
-            lps.prefetch_near((*near_)[i - width], run[i]);
-        for (std::size_t i = 2 * width; i < std::min(left, 3 * width); ++i) {
-            Place& place = (*far_)[i - 2 * width];
-            place = lps.place_of(run[i].target);
-            lps.prefetch_far(place, run[i]);
-        }
+        known_ = entries_from(0);
+        // With a constant number, the compiler unrolls the loops.
+        constexpr std::integral_constant<std::size_t, width> all;
+        if (left >= 3 * width) [[likely]]
+            prepare_entries(run, all, all, all, lps);
+        else
+            prepare_entries(run, known_, entries_from(width), entries_from(2 * width), lps);
         make_blocks_(blocks_, seed_);
+    }
+
+    template <class Lps>
+    static void find_places(const PendingEntry* entries, std::size_t count, Places& places,
+                            const Lps& lps) {
+        for (std::size_t i = 0; i < count; ++i) places[i] = lps.place_of(entries[i].target);
+    }
+
+    template <class Count, class Lps>
+    [[gnu::always_inline]] void prepare_entries(const PendingEntry* run, Count known, Count near,
+                                                Count far, const Lps& lps) {
+        Places& now_places = *now_;
+        for (std::size_t i = 0; i < known; ++i) {
+            blocks_.stream[i] = run[i].target;
+            blocks_.counter[i] = lps.counter_of(now_places[i]);
+        }
+        Places& near_places = *near_;
+        for (std::size_t i = 0; i < near; ++i) lps.prefetch_near(near_places[i], run[width + i]);
+        Places& far_places = *far_;
+        for (std::size_t i = 0; i < far; ++i) {
+            const PendingEntry& entry = run[2 * width + i];
+            const Place place = lps.place_of(entry.target);
+            far_places[i] = place;
+            lps.prefetch_far(place, entry);
+        }
     }
 
     PhiloxBlocks blocks_{};

@@ -70,7 +70,7 @@ void PendingSet::push_far(const PendingEntry& entry, std::uint64_t x) {
     const std::uint64_t bit = std::uint64_t{1} << bin;
     far_min_[bin] = (far_used_ & bit) != 0 ? std::min(far_min_[bin], x) : x;
     far_used_ |= bit;
-    pool_.push(tails_[ring_mask_ + 1 + bin], entry);
+    pool_.push(tails_[ring_mask_ + 1 + bin], entry, [] {});
 }
 
 // ---- the front ----
@@ -158,8 +158,8 @@ void PendingSet::lower_far_bin(std::size_t bin) {
     });
 }
 
-// Sorts a bucket into the run: first a counting sort with twice as many cells as entries, then an
-// insertion sort.
+// Sorts a bucket into the run: first a counting sort with two to four times as many cells as
+// entries, then an insertion sort.
 void PendingSet::sort_into_run(std::size_t slot) {
     PendingEntry* tail = tails_[slot];
     tails_[slot] = nullptr;
@@ -176,7 +176,7 @@ void PendingSet::sort_into_run(std::size_t slot) {
         meter_memory<MeterKind::pending>(run_.get(), run_capacity_ * sizeof(PendingEntry));
         meter_memory<MeterKind::pending>(cell_of_.data(), run_capacity_ * sizeof cell_of_[0]);
     }
-    const std::size_t cells = std::clamp<std::size_t>(2 * count, 16, 1 << 16);
+    const std::size_t cells = std::clamp<std::size_t>(std::bit_ceil(2 * count), 16, 1 << 16);
     const double cell_scale = static_cast<double>(cells);
     cell_end_.assign(cells, 0);
     meter_memory<MeterKind::pending>(cell_end_.data(), cells * sizeof cell_end_[0]);
@@ -189,6 +189,7 @@ void PendingSet::sort_into_run(std::size_t slot) {
         ++cell_end_[c];
     });
     std::uint32_t start = 0;
+#pragma GCC unroll 8
     for (std::uint32_t& end : cell_end_) start += std::exchange(end, start);
     cell = cell_of_.data();
     pool_.consume(tail, [&](const PendingEntry& entry) { run_[cell_end_[*cell++]++] = entry; });
@@ -205,9 +206,13 @@ void PendingSet::sort_into_run(std::size_t slot) {
 bool PendingSet::sort_by_insertion(std::size_t count) {
     PendingEntry* run = run_.get();
     std::size_t moves_left = 4 * count + 64;
-    for (std::size_t i = 1; i < count; ++i) {
-        if (!before(run[i], run[i - 1])) [[likely]]
+    VirtualTime latest = -infinity;  // of the entries before entry i
+    for (std::size_t i = 0; i < count; ++i) {
+        if (latest < run[i].time) [[likely]] {
+            latest = run[i].time;
             continue;
+        }
+        if (!before(run[i], run[i - 1])) continue;
         const PendingEntry moving = run[i];
         std::size_t hole = i;
         do {

@@ -23,18 +23,18 @@ namespace nw {
 static_assert(sizeof(detail::SentEvent) == sizeof(PendingEntry));
 static_assert(PendingEntry{0, 0, 0, 0, 0, detail::SentEvent::bare_body(7)}.is_bare());
 
-// Writes the header of a short event. It uses memcpy because compilers turn an assignment of each
-// field into many moves.
-inline void write_header(EventHeader& header, const PendingEntry& entry) noexcept {
+// Writes the header of a short event. `word`: its last eight bytes. Uses memcpy, because compilers
+// turn an assignment of each field into many moves.
+inline void write_header(EventHeader& header, const PendingEntry& entry,
+                         std::uint64_t word) noexcept {
     constexpr std::size_t before_word = offsetof(PendingEntry, body);
-    const std::uint64_t word = entry.is_bare() ? entry.bare_word() : entry.short_body()->word;
     auto* const bytes = reinterpret_cast<std::byte*>(&header);
     std::memcpy(bytes, &entry, before_word);
     std::memcpy(bytes + before_word, &word, sizeof word);
 }
 inline EventHeader header_of(const PendingEntry& entry) noexcept {
     EventHeader header;
-    write_header(header, entry);
+    write_header(header, entry, entry.is_bare() ? entry.bare_word() : entry.short_body()->word);
     return header;
 }
 
@@ -126,15 +126,17 @@ class ShortEvents {
     }
     // As record_of(), but the record of a short event keeps all fields behind its header.
     [[gnu::always_inline]] EventRecord& rewritten_record_of(const PendingEntry& entry) noexcept {
+        EventRecord& record = record_.header;
+        if (entry.is_bare()) {
+            write_header(record, entry, entry.bare_word());
+            return record;
+        }
         if (entry.has_record()) [[unlikely]]
             return *entry.record();
-        EventRecord& record = record_.header;
-        write_header(record, entry);
-        if (!entry.is_bare()) {
-            detail::ShortBody* const body = entry.short_body();
-            std::memcpy(record_.payload, body->payload, sizeof record_.payload);
-            free(body);
-        }
+        detail::ShortBody* const body = entry.short_body();
+        write_header(record, entry, body->word);
+        std::memcpy(record_.payload, body->payload, sizeof record_.payload);
+        free(body);
         return record;
     }
     bool is_record(const EventRecord& event) const noexcept { return &event == &record_.header; }

@@ -19,8 +19,8 @@ namespace {
 void make_one_by_one(PhiloxBlocks& blocks, std::uint64_t seed) {
     for (std::size_t i = 0; i < PhiloxBlocks::width; ++i) {
         Random random(seed, blocks.stream[i], blocks.counter[i]);
-        blocks.first[i] = random.bits();
-        blocks.second[i] = random.bits();
+        const std::uint64_t first = random.bits();
+        blocks.block[i] = {random.bits(), first};
     }
 }
 

@@ -6,6 +6,7 @@
 // Thread: any, each with its own PhiloxBlocks.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,12 +16,11 @@ namespace nw {
 struct PhiloxBlocks {
     static constexpr std::size_t width = 8;
 
-    // Input.
-    alignas(64) std::uint64_t counter[width];
+    // Input. No block is computed for the last count.
+    alignas(64) std::uint64_t counter[width + 1];
     std::uint32_t stream[width];
-    // Output: the first and the second draw of a block.
-    alignas(64) std::uint64_t first[width];
-    std::uint64_t second[width];
+    // Output: the second and the first draw, as in Random::Block.
+    alignas(64) std::array<std::uint64_t, 2> block[width + 1];
 };
 
 enum class PhiloxVectors : std::uint8_t { none, sse2, avx2 };
@@ -28,7 +28,7 @@ enum class PhiloxVectors : std::uint8_t { none, sse2, avx2 };
 // The vectors that this processor has, the fastest last.
 std::vector<PhiloxVectors> philox_vectors();
 
-// make(blocks, seed) fills in `first` and `second`.
+// make(blocks, seed) fills in `block`.
 using MakePhiloxBlocks = void (*)(PhiloxBlocks& blocks, std::uint64_t seed);
 // Returns the function that uses these vectors. Requires: philox_vectors() contains them.
 MakePhiloxBlocks philox_maker(PhiloxVectors vectors) noexcept;

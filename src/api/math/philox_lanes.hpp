@@ -43,10 +43,8 @@ inline void make_philox_blocks(PhiloxBlocks& blocks, std::uint64_t seed) noexcep
         }
         const Words draw_1 = (word_1 << 32) | (word_0 & lower_half);
         const Words draw_2 = (word_3 << 32) | (word_2 & lower_half);
-        for (std::size_t i = 0; i < Vectors::lanes; ++i) {
-            blocks.first[first + i] = draw_1[i];
-            blocks.second[first + i] = draw_2[i];
-        }
+        for (std::size_t i = 0; i < Vectors::lanes; ++i)
+            blocks.block[first + i] = {draw_2[i], draw_1[i]};
     }
 }
 

@@ -53,6 +53,7 @@ InOrderExecutor::InOrderExecutor(InOrderWorld& world, std::uint32_t self)
       intervals_(world.plan.setup.measures, world.plan.measure_times),
       ahead_(world.plan.config.seed),
       short_(world.plan.until, world.plan.rules.lookahead, world.plan.rules.payload_bytes_max),
+      context_(make_context(0, 0, 0, short_.buffer())),
       run_batch_(choose_loop()),
       is_alone_(world.plan.is_alone()) {
     figures_.events.resize(world.plan.kinds.slots().size());
@@ -208,7 +209,6 @@ template <InOrderExecutor::Extras extras>
 [[gnu::noinline]] std::uint64_t InOrderExecutor::execute_batch(VirtualTime horizon,
                                                                std::uint64_t events_max) {
     const auto lps = lps_ahead();
-    Context context = make_context(0, 0, 0, short_.buffer());
     if (is_requested()) [[unlikely]]
         answer(upcoming_event(pending_, counters_));
     begin_batch(extras.ends);
@@ -218,14 +218,13 @@ template <InOrderExecutor::Extras extras>
         const PendingEntry* top = pending_.top();
         if (top == nullptr || top->time >= horizon) break;
         const EventPrefetcher::Guess guess = ahead_.find(pending_, top, lps);
-        const EventPrefetcher::Place place =
-            guess != EventPrefetcher::none ? ahead_.place(guess) : lps.place_of(top->target);
+        const EventPrefetcher::Place place = ahead_.place(guess);
         EventRecord& event = short_.rewritten_record_of(*top);
         pending_.pop(top);
         if (extras.counts && --until_timed_ == 0) [[unlikely]]
-            execute_timed<extras>(place, event, guess, context);
+            execute_timed<extras>(place, event, guess);
         else
-            execute<extras>(place, event, guess, context);
+            execute<extras>(place, event, guess);
         ++executed;
     }
     counters_[Counter::executed_events] += executed;
@@ -237,20 +236,18 @@ template <InOrderExecutor::Extras extras>
 template <InOrderExecutor::Extras extras>
 [[gnu::noinline]] void InOrderExecutor::execute_timed(const EventPrefetcher::Place& place,
                                                       EventRecord& event,
-                                                      EventPrefetcher::Guess guess,
-                                                      Context& context) {
+                                                      EventPrefetcher::Guess guess) {
     until_timed_ = events_between_timed;
     EventFigures& figures = figures_.events[world_.plan.kinds.slot(place.lp->kind, event.type)];
     const auto start = std::chrono::steady_clock::now();
-    execute<extras>(place, event, guess, context);
+    execute<extras>(place, event, guess);
     figures.count_time(std::chrono::steady_clock::now() - start);
 }
 
 template <InOrderExecutor::Extras extras>
 [[gnu::always_inline]] inline void InOrderExecutor::execute(const EventPrefetcher::Place& place,
                                                             EventRecord& event,
-                                                            EventPrefetcher::Guess guess,
-                                                            Context& context) {
+                                                            EventPrefetcher::Guess guess) {
     Group& group = *place.group;
     LpRecord& lp = *place.lp;
     const LpKinds& kinds = world_.plan.kinds;
@@ -258,19 +255,20 @@ template <InOrderExecutor::Extras extras>
     call_.lp = &lp;
     call_.event = &event;
     short_.send_for(lp.sequence);
-    renew(context, event.time, lp.id, lp.random_counter);
-    ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
+    renew(context_, event.time, lp.id, lp.random_counter);
+    ahead_.give_block(guess, lp.random_counter, context_.random());
     if constexpr (extras.looks)
         if (checked != nullptr) checked->before_call(call_, kinds);
     const bool ends_interval = extras.looks && intervals_.times().on() &&
                                intervals_.is_due(group.intervals_seen_of(lp), event.time);
+    std::uint32_t random_used = 0;
     if (!call_handler_of(lp, guard_, failure_, [&] {
             if (ends_interval) sample_intervals(group, lp, event.time);
-            run_on_event(lp, event, context, extras.ends);
+            random_used = run_and_digest(lp, event, context_, extras.ends);
         })) [[unlikely]]
         handler_failed(failure_);
     if (ends_interval) intervals_.add(intervals_.last_sample());
-    lp.random_counter = context.random().counter();
+    lp.random_counter += random_used;
     short_.release(
         lp.serial, pending_,
         [this](std::uint32_t target) {
@@ -280,7 +278,6 @@ template <InOrderExecutor::Extras extras>
             mail_.send(header, payload);
         });
     if (sent_ != nullptr) release_sends();
-    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     if constexpr (extras.looks)
         if (checked != nullptr) {
             checked->after_call(call_, group, kinds);

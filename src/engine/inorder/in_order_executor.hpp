@@ -13,6 +13,8 @@
 #include <memory>
 #include <vector>
 
+#include <numawarp/context.hpp>
+
 #include "api/event_sink.hpp"
 #include "engine/inorder/in_order_mail.hpp"
 #include "engine/memory_budget.hpp"
@@ -159,10 +161,10 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     std::uint64_t execute_batch(VirtualTime horizon, std::uint64_t events_max);
     template <Extras extras>
     void execute(const EventPrefetcher::Place& place, EventRecord& event,
-                 EventPrefetcher::Guess guess, Context& context);
+                 EventPrefetcher::Guess guess);
     template <Extras extras>
     void execute_timed(const EventPrefetcher::Place& place, EventRecord& event,
-                       EventPrefetcher::Guess guess, Context& context);
+                       EventPrefetcher::Guess guess);
     void sample_intervals(Group& group, const LpRecord& lp, VirtualTime now);
 
     void read_group_of(SavedGroups& saved, Group& group);
@@ -194,6 +196,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     InOrderMail mail_{world_, counters_};
     EventPrefetcher ahead_;
     ShortEvents short_;
+    alignas(64) Context context_;  // of the handlers in execute_batch()
     const RunBatch run_batch_;
     const bool is_alone_;  // it executes all LPs of the run
     // The number of events until the next one whose execution is timed. Used only if events are

@@ -79,7 +79,9 @@ class Context {
     // The time of the event; 0 in on_start(), the end of the run in on_end().
     VirtualTime now() const noexcept { return now_; }
     // The LP whose handler is running.
-    LpId self() const noexcept { return self_; }
+    LpId self() const noexcept {
+        return LpId{static_cast<std::uint32_t>(generation_and_self_ >> 32)};
+    }
     // The number of LPs of the model. Their ids are 0 to lps() - 1.
     std::uint32_t lps() const noexcept { return lps_; }
     // The kinds of LPs and the ranges of their numbers.
@@ -169,13 +171,12 @@ class Context {
     bool is_short(LpId target, VirtualTime delay, VirtualTime time) const noexcept {
         const detail::SendBuffer& buffer = *buffer_;
         return time > now_ && time < buffer.before && index(target) < lps_ &&
-               (delay >= buffer.lookahead || target == self_) && buffer.next != buffer.end;
+               (delay >= buffer.lookahead || target == self()) && buffer.next != buffer.end;
     }
     void send(LpId target, VirtualTime time, std::uint64_t body) noexcept {
         detail::SendBuffer& buffer = *buffer_;
         detail::SentEvent* event = buffer.next;
-        *event = {std::bit_cast<std::uint64_t>(time),
-                  first_generation_ | std::uint64_t{index(self_)} << 32,
+        *event = {std::bit_cast<std::uint64_t>(time), generation_and_self_,
                   (*buffer.sequence)++ | std::uint64_t{index(target)} << 32, body};
         // The engine may interrupt the handler between any two instructions. The event is complete,
         // and its body is not in the list of free bodies, before the buffer contains the event.
@@ -209,7 +210,7 @@ class Context {
     class InOrder {
       public:
         InOrder(Context& context, Priority priority);
-        ~InOrder() { context_.first_generation_ = 0; }
+        ~InOrder() { context_.set_first_generation(0); }
         InOrder(const InOrder&) = delete;
         InOrder& operator=(const InOrder&) = delete;
 
@@ -219,16 +220,28 @@ class Context {
 
     Context(detail::EventSink& sink, detail::SendBuffer& buffer, VirtualTime now, LpId self,
             std::uint32_t lps, Random random) noexcept
-        : sink_(&sink), buffer_(&buffer), now_(now), random_(random), self_(self), lps_(lps) {}
+        : sink_(&sink),
+          buffer_(&buffer),
+          now_(now),
+          generation_and_self_(std::uint64_t{index(self)} << 32),
+          random_(random),
+          lps_(lps) {}
+
+    std::uint32_t first_generation() const noexcept {
+        return static_cast<std::uint32_t>(generation_and_self_);
+    }
+    void set_first_generation(std::uint32_t generation) noexcept {
+        generation_and_self_ = std::uint64_t{index(self())} << 32 | generation;
+    }
 
     detail::EventSink* sink_;
     detail::SendBuffer* buffer_;
     VirtualTime now_;
     std::uint64_t control_ = 0;
+    // As in SentEvent: the first generation of the events that are scheduled, and self().
+    std::uint64_t generation_and_self_;
     Random random_;
-    LpId self_;
     std::uint32_t lps_;
-    std::uint32_t first_generation_ = 0;  // of the events that are scheduled
 };
 
 }  // namespace nw

@@ -69,10 +69,11 @@ class Random {
         is_block_made_ = false;
     }
 
-    // For engines: supplies the two draws of block counter(), computed ahead. Requires: there was
-    // no draw yet.
-    void give_block(std::uint64_t first, std::uint64_t second) noexcept {
-        block_ = {second, first};
+    // For engines: a block, with its second draw before its first.
+    using Block = std::array<std::uint64_t, 2>;
+    // For engines: supplies block counter(), computed ahead. Requires: there was no draw yet.
+    void give_block(const Block& block) noexcept {
+        block_ = block;
         is_block_made_ = true;
     }
 
@@ -87,7 +88,8 @@ class Random {
 
     std::uint64_t seed_;
     std::uint64_t counter_;
-    std::array<std::uint64_t, 2> block_;  // valid: block_[0 .. left_-1]
+    // Valid: block_[0 .. left_-1]. Aligned, so that give_block() writes to one cache line.
+    alignas(sizeof(Block)) Block block_;
     std::uint32_t stream_;
     std::uint16_t left_ = 0;
     bool is_block_made_ = false;  // block_ holds the next block

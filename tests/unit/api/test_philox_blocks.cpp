@@ -28,8 +28,8 @@ TEST_CASE("PhiloxBlocks: all vector instructions compute the same blocks as Rand
             philox_maker(vectors)(blocks, run_seed);
             for (std::size_t i = 0; i < PhiloxBlocks::width; ++i) {
                 Random random(run_seed, blocks.stream[i], blocks.counter[i]);
-                REQUIRE(blocks.first[i] == random.bits());
-                REQUIRE(blocks.second[i] == random.bits());
+                REQUIRE(blocks.block[i][1] == random.bits());
+                REQUIRE(blocks.block[i][0] == random.bits());
             }
         }
     }
@@ -38,7 +38,7 @@ TEST_CASE("PhiloxBlocks: all vector instructions compute the same blocks as Rand
 TEST_CASE("Random: a block from give_block() counts when its first number is drawn") {
     Random alone(3, 4, 5);
     Random given(3, 4, 5);
-    given.give_block(7, 8);
+    given.give_block({8, 7});
     CHECK(given.counter() == 5);
     CHECK(given.bits() == 7);
     CHECK(given.counter() == 6);

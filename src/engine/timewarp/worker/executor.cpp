@@ -45,6 +45,7 @@ Executor::Executor(WorkerCore& core, Throttle& throttle, Committer& committer, E
       logged_(core, committer, sends),
       ahead_(core.plan.config.seed),
       guess_(EventPrefetcher::none),
+      context_(sends.make_context(0, 0, 0, core.short_events.buffer())),
       until_timed_(
           core.rank.rebinding().on() || core.plan.kinds.counts_events() ? events_between_timed : 0),
       draws_deferrals_(rollbacks.deferrals().draws()),
@@ -105,7 +106,6 @@ bool Executor::execute_batch() {
                                lp.history.prefetch_next(core_.stride);
                            core_.keeper.prefetch_save(lp);
                        }};
-    Context context = sends_.make_context(0, 0, 0, core_.short_events.buffer());
     EventBound short_before = short_horizon();
     const bool may_undo = may_undo_events();
     while (left_ > 0 && !leaves_batch([this] { return ending_.is_known(); })) {
@@ -116,14 +116,13 @@ bool Executor::execute_batch() {
         if (!may_be_short && throttle_.holds_back(*top)) break;
         --left_;
         const EventPrefetcher::Guess guess = ahead_.find(core_.pending, top, lps);
-        const EventPrefetcher::Place place =
-            guess != EventPrefetcher::none ? ahead_.place(guess) : place_of(top->target);
+        const EventPrefetcher::Place place = ahead_.place(guess);
         if (may_be_short && until_timed_ != 1 && is_short_without_past(*place.lp, *top, may_undo))
             [[likely]] {
             --until_timed_;
             EventRecord& event = core_.short_events.rewritten_record_of(*top);
             core_.pending.pop(top);
-            execute_short(*place.group, *place.lp, event, guess, context);
+            execute_short(*place.group, *place.lp, event, guess);
             continue;
         }
         end_short_events(false);
@@ -133,7 +132,7 @@ bool Executor::execute_batch() {
             --until_timed_;
             EventRecord& event = core_.short_events.record_of(*top);
             core_.pending.pop(top);
-            execute_logged(*place.group, *place.lp, event, guess, context);
+            execute_logged(*place.group, *place.lp, event, guess);
             continue;
         }
         const PendingEntry entry = *top;
@@ -210,8 +209,8 @@ bool Executor::may_undo_events() const noexcept {
 // As execute_irrevocable() for a short event, in a run without the features that is_plain_
 // excludes. The LP's last key stays as it is: no event can precede an irrevocable event.
 [[gnu::always_inline]] inline void Executor::execute_short(Group& group, LpRecord& lp,
-                                                           EventRecord& event, std::size_t guess,
-                                                           Context& context) {
+                                                           EventRecord& event,
+                                                           EventPrefetcher::Guess guess) {
     NW_PARANOID(event.time >= core_.gvt);
     HistoryEntry& entry = core_.irrevocable_entry();
     if (short_executed_++ == 0) [[unlikely]]
@@ -219,22 +218,25 @@ bool Executor::may_undo_events() const noexcept {
     core_.running.group = &group;
     core_.running.lp = &lp;
     core_.short_events.send_for(lp.sequence);
-    Sends::renew(context, event.time, lp.id, lp.random_counter);
-    ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
-    if (!call_handler_of(lp, core_.guard, core_.failure,
-                         [&] { run_on_event(lp, event, context, false); })) [[unlikely]] {
+    Sends::renew(context_, event.time, lp.id, lp.random_counter);
+    ahead_.give_block(guess, lp.random_counter, context_.random());
+    std::uint32_t random_used = 0;
+    if (!call_handler_of(lp, core_.guard, core_.failure, [&] {
+            random_used = run_and_digest(lp, event, context_, false);
+        })) [[unlikely]] {
+        // If the handler has returned with a heap fault, the digest contains the event. Nothing
+        // reads this digest, because the failure of an irrevocable event ends the run.
         end_short_events(true);
         fail_running(core_.failure);
         return;
     }
-    lp.random_counter = context.random().counter();
+    lp.random_counter += random_used;
     Sends::release_short<true>(core_, sends_, lp);
     if (entry.sent_count != 0) [[unlikely]] {
         sends_.release(entry);
         entry.sent = nullptr;
         entry.sent_count = 0;
     }
-    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     if (core_.counts_events()) ++core_.figures_of(lp, event.type).committed;
     if (entry.side_effects != nullptr) [[unlikely]]
         committer_.release_side_effects_at_once(group, entry);
@@ -402,7 +404,8 @@ inline void Executor::begin_execution(LpRecord& lp, EventRecord& event, HistoryE
     Context context = is_irrevocable ? sends_.make_context(event.time, lp.id, lp.random_counter,
                                                            core_.short_events.buffer())
                                      : sends_.make_context(event.time, lp.id, lp.random_counter);
-    ahead_.give_block(guess_, lp.id, lp.random_counter, context.random());
+    NW_PARANOID(ahead_.is_for(guess_, lp.id));
+    ahead_.give_block(guess_, lp.random_counter, context.random());
     const bool well = call_handler_of(lp, core_.guard, core_.failure, [&] {
         if (core_.intervals != nullptr) [[unlikely]]
             sends_.add_figures(*core_.running.group, lp, event.time);
@@ -414,7 +417,7 @@ inline void Executor::begin_execution(LpRecord& lp, EventRecord& event, HistoryE
     }
     if (event.lets_end) [[unlikely]]
         lp.may_have_ended = true;
-    lp.random_counter = context.random().counter();
+    lp.random_counter += entry.random_used;
     StateKeeper::save_control(core_.keeper.rules_of(lp), entry.undo(), context.control());
     if (is_irrevocable) release_short_by_call(lp);
     sends_.release(entry);
@@ -425,14 +428,13 @@ inline void Executor::begin_execution(LpRecord& lp, EventRecord& event, HistoryE
 // Only execute_events() and this function contain the code of execute_logged().
 [[gnu::noinline]] void Executor::execute_logged_by_call(Group& group, LpRecord& lp,
                                                         EventRecord& event) {
-    Context context =
-        sends_.make_context(event.time, lp.id, lp.random_counter, core_.short_events.buffer());
-    execute_logged(group, lp, event, guess_, context);
+    NW_PARANOID(ahead_.is_for(guess_, lp.id));
+    execute_logged(group, lp, event, guess_);
 }
 
 [[gnu::always_inline]] inline void Executor::execute_logged(Group& group, LpRecord& lp,
-                                                            EventRecord& event, std::size_t guess,
-                                                            Context& context) {
+                                                            EventRecord& event,
+                                                            EventPrefetcher::Guess guess) {
     if (!logged_.begin(group, lp, event)) [[unlikely]] {
         guess_ = guess;
         execute(group, lp, keep_record(core_.short_events, group, event));
@@ -444,18 +446,18 @@ inline void Executor::begin_execution(LpRecord& lp, EventRecord& event, HistoryE
     core_.lead = event.bound();
     ++core_.counters[Counter::executed_events];
     core_.short_events.send_for(lp.sequence);
-    Sends::renew(context, event.time, lp.id, lp.random_counter);
-    ahead_.give_block(guess, lp.id, lp.random_counter, context.random());
+    Sends::renew(context_, event.time, lp.id, lp.random_counter);
+    ahead_.give_block(guess, lp.random_counter, context_.random());
     std::uint32_t random_used = 0;
     if (!call_handler_of(lp, core_.guard, core_.failure, [&] {
             if (core_.intervals != nullptr) [[unlikely]]
                 sends_.add_figures(group, lp, event.time);
-            random_used = run_on_event(lp, event, context, false);
+            random_used = run_and_digest(lp, event, context_, false);
         })) [[unlikely]] {
         fail_running(core_.failure);
         return;
     }
-    logged_.end(lp, event, context, random_used);
+    logged_.end(lp, event, context_, random_used);
     if constexpr (paranoid) check_change(lp);
 }
 

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <string>
 
+#include <numawarp/context.hpp>
+
 #include "engine/timewarp/worker/logged_execution.hpp"
 #include "engine/timewarp/worker/rollback_check.hpp"
 #include "engine/timewarp/worker/worker_core.hpp"
@@ -21,7 +23,6 @@
 namespace nw {
 
 class Committer;
-class Context;
 class Ending;
 class Rollbacks;
 class Throttle;
@@ -55,8 +56,8 @@ class Executor final : public WatchedThread {
     bool may_undo_events() const noexcept;
     bool is_short_without_past(const LpRecord& lp, const PendingEntry& entry,
                                bool may_undo) const noexcept;
-    void execute_short(Group& group, LpRecord& lp, EventRecord& event, std::size_t guess,
-                       Context& context);
+    void execute_short(Group& group, LpRecord& lp, EventRecord& event,
+                       EventPrefetcher::Guess guess);
     void execute_next(Group& group, LpRecord& lp, const PendingEntry& entry);
     void run_timed(Group& group, LpRecord& lp, const PendingEntry& entry, EventRecord& event);
     void run_event(Group& group, LpRecord& lp, EventRecord& event);
@@ -65,8 +66,8 @@ class Executor final : public WatchedThread {
     void execute_irrevocable(Group& group, LpRecord& lp, EventRecord& event);
     template <class Event>
     bool may_be_logged(const LpRecord& lp, const Event& event) const noexcept;
-    void execute_logged(Group& group, LpRecord& lp, EventRecord& event, std::size_t guess,
-                        Context& context);
+    void execute_logged(Group& group, LpRecord& lp, EventRecord& event,
+                        EventPrefetcher::Guess guess);
     void execute_logged_by_call(Group& group, LpRecord& lp, EventRecord& event);
     void release_short_by_call(LpRecord& lp);
     void call_on_commit();
@@ -88,7 +89,8 @@ class Executor final : public WatchedThread {
     RollbackCheck check_;
     LoggedExecution logged_;
     EventPrefetcher ahead_;
-    std::size_t guess_;                 // of EventPrefetcher, for the event that is being executed
+    EventPrefetcher::Guess guess_;      // for the event that is being executed
+    alignas(64) Context context_;       // of short events, and of events in the log
     std::uint32_t left_ = 0;            // events that the batch may still execute
     std::uint32_t short_executed_ = 0;  // by execute_short(), not yet in the counters
     std::uint32_t until_timed_;         // events until the next one is timed for its group's load

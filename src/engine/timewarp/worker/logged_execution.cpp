@@ -33,8 +33,10 @@ void LoggedExecution::keep() {
     auto& [group, lp, event, entry, hook_key, silent, hook] = core_.running;
     if (entry != &effects_) return;
     LogEntry& begun = *begun_;
-    // An interruption may come between the count of an event and its entry in the buffer.
+    // An interruption may come between the count of an event and its entry in the buffer, or while
+    // the digest is computed.
     lp->sequence = sequence_;
+    lp->digest = begun.digest;
     committer_.take_into_history(*group, *lp);
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
     kept = std::exchange(effects_, {});

@@ -67,7 +67,7 @@ class LoggedExecution {
                                     std::uint32_t random_used) {
         LogEntry& entry = *begun_;
         entry.random_used = random_used;
-        lp.random_counter = context.random().counter();
+        lp.random_counter += random_used;
         StateKeeper::save_control(core_.keeper.rules_of(lp), entry.undo(), context.control());
         std::byte* end = core_.log.payload_of(entry);
         if (entry.record == nullptr) {
@@ -86,7 +86,6 @@ class LoggedExecution {
                 std::memcpy(&send->payload_bytes, &word, sizeof word);
                 ++send;
             });
-        lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
         end = reinterpret_cast<std::byte*>(send);
         if (effects_.sent_count != 0 || effects_.side_effects != nullptr) [[unlikely]]
             end = add_other_effects(end);
