@@ -33,16 +33,12 @@ class EntryPool {
     EntryPool& operator=(const EntryPool&) = delete;
 
     // Pushes an entry, given as a PendingEntry or as words of the same size, and advances the tail.
-    // Calls on_new_chunk() if the entry is the first of a chunk, for example of an empty stack.
-    template <class Words, class OnNewChunk>
-    [[gnu::always_inline]] void push(PendingEntry*& tail, const Words& words,
-                                     OnNewChunk&& on_new_chunk) {
+    template <class Words>
+    void push(PendingEntry*& tail, const Words& words) {
         static_assert(sizeof words == sizeof *tail);
         PendingEntry* place = tail;
-        if (reinterpret_cast<std::uintptr_t>(place) % chunk_bytes == 0) [[unlikely]] {
-            on_new_chunk();
+        if (reinterpret_cast<std::uintptr_t>(place) % chunk_bytes == 0) [[unlikely]]
             place = extend(place);
-        }
         if constexpr (std::is_same_v<Words, PendingEntry>)
             copy_by_words(place, words);  // for short events, memcpy is as fast
         else

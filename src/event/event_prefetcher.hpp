@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include <numawarp/random.hpp>
@@ -87,53 +86,34 @@ class EventPrefetcher {
     [[gnu::noinline]] void prepare(const PendingSet& pending, const Lps& lps) {
         const PendingEntry* const run = pending.upcoming(0);
         const std::size_t left = pending.left_in_run();
-        // The number of entries of the run among the eight entries from `first` on.
-        const auto entries_from = [left](std::size_t first) {
-            return std::min(left - std::min(left, first), width);
-        };
+        // Each of these ends a range of entries: those that are executed now, near, and far.
+        const std::size_t now_end = std::min(left, width);
+        const std::size_t near_end = std::min(left, 2 * width);
+        const std::size_t far_end = std::min(left, 3 * width);
         if (run == continues_at_ && pending.run_number() == run_number_) [[likely]] {
             std::swap(now_, near_);
             std::swap(near_, far_);
         } else {
-            find_places(run, entries_from(0), *now_, lps);
-            find_places(run + width, entries_from(width), *near_, lps);
+            for (std::size_t i = 0; i < now_end; ++i) (*now_)[i] = lps.place_of(run[i].target);
+            for (std::size_t i = width; i < near_end; ++i)
+                (*near_)[i - width] = lps.place_of(run[i].target);
         }
         run_number_ = pending.run_number();
         continues_at_ = run + width;
         next_ = 0;
-        known_ = entries_from(0);
-        // With a constant number, the compiler unrolls the loops.
-        constexpr std::integral_constant<std::size_t, width> all;
-        if (left >= 3 * width) [[likely]]
-            prepare_entries(run, all, all, all, lps);
-        else
-            prepare_entries(run, known_, entries_from(width), entries_from(2 * width), lps);
-        make_blocks_(blocks_, seed_);
-    }
-
-    template <class Lps>
-    static void find_places(const PendingEntry* entries, std::size_t count, Places& places,
-                            const Lps& lps) {
-        for (std::size_t i = 0; i < count; ++i) places[i] = lps.place_of(entries[i].target);
-    }
-
-    template <class Count, class Lps>
-    [[gnu::always_inline]] void prepare_entries(const PendingEntry* run, Count known, Count near,
-                                                Count far, const Lps& lps) {
-        Places& now_places = *now_;
-        for (std::size_t i = 0; i < known; ++i) {
+        known_ = now_end;
+        for (std::size_t i = 0; i < now_end; ++i) {
             blocks_.stream[i] = run[i].target;
-            blocks_.counter[i] = lps.counter_of(now_places[i]);
+            blocks_.counter[i] = lps.counter_of((*now_)[i]);
         }
-        Places& near_places = *near_;
-        for (std::size_t i = 0; i < near; ++i) lps.prefetch_near(near_places[i], run[width + i]);
-        Places& far_places = *far_;
-        for (std::size_t i = 0; i < far; ++i) {
-            const PendingEntry& entry = run[2 * width + i];
-            const Place place = lps.place_of(entry.target);
-            far_places[i] = place;
-            lps.prefetch_far(place, entry);
+        for (std::size_t i = width; i < near_end; ++i)
+            lps.prefetch_near((*near_)[i - width], run[i]);
+        for (std::size_t i = 2 * width; i < far_end; ++i) {
+            const Place place = lps.place_of(run[i].target);
+            (*far_)[i - 2 * width] = place;
+            lps.prefetch_far(place, run[i]);
         }
+        make_blocks_(blocks_, seed_);
     }
 
     PhiloxBlocks blocks_{};

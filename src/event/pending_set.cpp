@@ -70,7 +70,7 @@ void PendingSet::push_far(const PendingEntry& entry, std::uint64_t x) {
     const std::uint64_t bit = std::uint64_t{1} << bin;
     far_min_[bin] = (far_used_ & bit) != 0 ? std::min(far_min_[bin], x) : x;
     far_used_ |= bit;
-    pool_.push(tails_[ring_mask_ + 1 + bin], entry, [] {});
+    pool_.push(tails_[ring_mask_ + 1 + bin], entry);
 }
 
 // ---- the front ----
@@ -189,7 +189,6 @@ void PendingSet::sort_into_run(std::size_t slot) {
         ++cell_end_[c];
     });
     std::uint32_t start = 0;
-#pragma GCC unroll 8
     for (std::uint32_t& end : cell_end_) start += std::exchange(end, start);
     cell = cell_of_.data();
     pool_.consume(tail, [&](const PendingEntry& entry) { run_[cell_end_[*cell++]++] = entry; });

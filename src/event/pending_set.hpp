@@ -158,8 +158,10 @@ class PendingSet {
     }
     template <class Words>
     void push_near(std::size_t bucket, const Words& words) {
-        pool_.push(tails_[bucket], words,
-                   [&] { ring_used_[bucket / 64] |= std::uint64_t{1} << bucket % 64; });
+        PendingEntry*& tail = tails_[bucket];
+        if (tail == nullptr) [[unlikely]]
+            ring_used_[bucket / 64] |= std::uint64_t{1} << bucket % 64;
+        pool_.push(tail, words);
     }
     void push_aside(PendingEntry entry, double x);
     void push_late(const PendingEntry& entry);

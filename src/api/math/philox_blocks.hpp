@@ -16,11 +16,11 @@ namespace nw {
 struct PhiloxBlocks {
     static constexpr std::size_t width = 8;
 
-    // Input. No block is computed for the last count.
+    // Input. No block belongs to the last count, which a user may set to a value that no LP has.
     alignas(64) std::uint64_t counter[width + 1];
     std::uint32_t stream[width];
     // Output: the second and the first draw, as in Random::Block.
-    alignas(64) std::array<std::uint64_t, 2> block[width + 1];
+    alignas(64) std::array<std::uint64_t, 2> block[width];
 };
 
 enum class PhiloxVectors : std::uint8_t { none, sse2, avx2 };
