@@ -8,6 +8,9 @@
 //
 //     mpirun -np 3 random_ranks CASES [FIRST-SEED]
 //
+// Ten cases or more must contain all activities that are tested. If an activity has not occurred,
+// up to ten times as many cases are run.
+//
 // A failure prints its seed. `CASES` 1 with that seed and the same number of ranks repeats the
 // case.
 #include <algorithm>

@@ -4,8 +4,8 @@
 
 usage: test_random.py FOLDER-OF-PROGRAMS [CASES-A-RANK-COUNT]
 
-The cases are the same at every call without CASES-A-RANK-COUNT, and new ones at every call with
-it."""
+The cases begin with the same seed at every call without CASES-A-RANK-COUNT, and with a new seed at
+every call with it."""
 
 import random
 import sys

@@ -196,7 +196,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     InOrderMail mail_{world_, counters_};
     EventPrefetcher ahead_;
     ShortEvents short_;
-    alignas(64) Context context_;  // of the handlers in execute_batch()
+    // The handlers in execute_batch() use this context. Aligned: see docs/decisions/0044.
+    alignas(64) Context context_;
     const RunBatch run_batch_;
     const bool is_alone_;  // it executes all LPs of the run
     // The number of events until the next one whose execution is timed. Used only if events are

@@ -89,8 +89,9 @@ class Executor final : public WatchedThread {
     RollbackCheck check_;
     LoggedExecution logged_;
     EventPrefetcher ahead_;
-    EventPrefetcher::Guess guess_;      // for the event that is being executed
-    alignas(64) Context context_;       // of short events, and of events in the log
+    EventPrefetcher::Guess guess_;  // for the event that is being executed
+    // Short events and events in the log use this context. Aligned: see docs/decisions/0044.
+    alignas(64) Context context_;
     std::uint32_t left_ = 0;            // events that the batch may still execute
     std::uint32_t short_executed_ = 0;  // by execute_short(), not yet in the counters
     std::uint32_t until_timed_;         // events until the next one is timed for its group's load

@@ -33,9 +33,10 @@ void LoggedExecution::keep() {
     auto& [group, lp, event, entry, hook_key, silent, hook] = core_.running;
     if (entry != &effects_) return;
     LogEntry& begun = *begun_;
-    // An interruption may come between the count of an event and its entry in the buffer, or while
-    // the digest is computed.
+    // An interruption may come between the count of an event and its entry in the buffer.
     lp->sequence = sequence_;
+    // An interruption may come while the digest is computed. If the handler has returned with a
+    // heap fault, the digest contains the event.
     lp->digest = begun.digest;
     committer_.take_into_history(*group, *lp);
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
