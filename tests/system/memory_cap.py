@@ -79,7 +79,7 @@ held = max(sample["executed_events"] - sample["rolled_back_events"] - sample["co
 programs.expect(held <= held_most, f"beside other programs at most {held} uncommitted events are held, in windows up to "
                                    f"{max(sample['window'] or 0 for sample in run['history']):.2f}")
 resident = run["memory"]["resident_peak_bytes"]
-programs.expect(resident <= 3 * needed, f"    and {resident / MiB:.0f} MiB")
+programs.expect(resident <= 4 * needed, f"    and {resident / MiB:.0f} MiB")
 stops = 0
 for engine in (["--rollback", "copy", "--workers", 2],
                ["--rollback", "snapshot", "--workers", 2],
@@ -93,17 +93,14 @@ keeps_promise(phold, options, ["--engine", "sequential"], int(1.02 * needed), di
 keeps_promise(phold, options, ["--engine", "conservative", "--workers", 2], int(1.2 * needed), digest)
 # A run with checkpoints takes more memory, because it keeps the pointers that constructors stored.
 # Writing a checkpoint takes no memory.
-for name, engine in (("sequential", ["--engine", "sequential"]), ("timewarp",
-                                                                  ["--engine", "timewarp", "--workers", 2])):
-    run = keeps_promise(phold, options, [*engine, "--checkpoint", programs.work / f"saved-{name}",
-                                         "--checkpoint-period", 0.02], int(1.25 * needed), digest)
+for name, engine in (("sequential", ["--engine", "sequential"]),
+                     ("timewarp", ["--engine", "timewarp", "--workers", 2])):
+    saving = [*engine, "--checkpoint", programs.work / f"saved-{name}", "--checkpoint-period"]
+    unsaved = programs.statistics_of(*phold, *options, *saving, 1000)["memory"]["resident_peak_bytes"]
+    run = keeps_promise(phold, options, [*saving, 0.02], int(1.02 * unsaved), digest)
     programs.expect(run["checkpoints"]["written"] > 0, f"    and was saved {run['checkpoints']['written']} times")
-for engine in ("sequential", "conservative"):
-    refuses(phold, options, ["--engine", engine], needed // 2, needed)
-# Time Warp starts LPs with short events, which have no records.
-in_order = ["--engine", "timewarp", "--workers", 1]
-needed = programs.statistics_of("phold", *options, *in_order)["memory"]["resident_peak_bytes"]
-refuses(phold, options, in_order, int(0.75 * needed), needed)
+for engine in (["sequential"], ["conservative"], ["timewarp", "--workers", 1]):
+    refuses(phold, options, ["--engine", *engine], int(0.75 * needed), needed)
 
 # The memory of a run of this size is mostly the program itself, the road network, and a MiB or two
 # for each worker.

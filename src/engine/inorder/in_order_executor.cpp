@@ -126,14 +126,29 @@ void InOrderExecutor::start(const std::function<void()>& move_mail) {
         });
 }
 
+[[gnu::always_inline]] inline void InOrderExecutor::release_sends(LpRecord& lp) {
+    short_.release(
+        lp.serial, pending_,
+        [this](std::uint32_t target) {
+            return is_alone_ || owns(world_.plan.partition.position(target).group);
+        },
+        [this](const EventHeader& header, const std::byte* payload) {
+            mail_.send(header, payload);
+        });
+    if (sent_ == nullptr) return;
+    release_sent(sent_, pending_);
+    sent_ = nullptr;
+}
+
 void InOrderExecutor::run_on_start(Group& group, LpRecord& lp) {
     call_ = {.lp = &lp, .hook_key = {.sender = lp.id}, .hook = "on_start()"};
-    Context context = make_context(0, lp.id, lp.random_counter);
+    short_.send_for(lp.sequence);
+    Context context = make_context(0, lp.id, lp.random_counter, short_.buffer());
     CheckedRun* const checked = world_.plan.config.checked;
     if (checked != nullptr) checked->before_call(call_, world_.plan.kinds);
     call_on_start(call_, world_.plan, context, guard_);
     if (checked != nullptr) checked->after_call(call_, group, world_.plan.kinds);
-    release_sends();
+    release_sends(lp);
     if (!lp.ended) ++lps_not_ended_;
 }
 
@@ -269,15 +284,7 @@ template <InOrderExecutor::Extras extras>
         handler_failed(failure_);
     if (ends_interval) intervals_.add(intervals_.last_sample());
     lp.random_counter += random_used;
-    short_.release(
-        lp.serial, pending_,
-        [this](std::uint32_t target) {
-            return is_alone_ || owns(world_.plan.partition.position(target).group);
-        },
-        [this](const EventHeader& header, const std::byte* payload) {
-            mail_.send(header, payload);
-        });
-    if (sent_ != nullptr) release_sends();
+    release_sends(lp);
     if constexpr (extras.looks)
         if (checked != nullptr) {
             checked->after_call(call_, group, kinds);
@@ -327,11 +334,6 @@ void InOrderExecutor::schedule(Context& context, LpId target, detail::ScheduledT
             mail_.send(header, payload.data());
         },
         [&] { dropped_beyond_end_ = true; });
-}
-
-void InOrderExecutor::release_sends() {
-    release_sent(sent_, pending_);
-    sent_ = nullptr;
 }
 
 void InOrderExecutor::fetch_mail() {

@@ -177,7 +177,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     bool owns(std::uint32_t group) const noexcept {
         return world_.plan.partition.first_owner(group) == self_;
     }
-    void release_sends();
+    // Makes the events that the handler has scheduled pending, and sends events to other executors.
+    void release_sends(LpRecord& lp);
     [[noreturn]] void handler_failed(std::string_view what);
     RunningHandler running_handler() const noexcept override;
     void check_if_due();  // util/paranoid.hpp
