@@ -61,7 +61,7 @@ class MpiRanks final : public RankGroup {
         std::signal(SIGPIPE, SIG_IGN);
         // By default, if there are more ranks than cores, Open MPI yields the core in each call
         // that finds no message, even in calls of a rank that has much work. Ranks without work
-        // yield by themselves: waiting.hpp, src/engine/run_turns.hpp.
+        // yield by themselves: waiting.hpp, src/engine/turn_loop.hpp.
         setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
         int is_started = 0;
         MPI_Initialized(&is_started);

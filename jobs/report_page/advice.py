@@ -52,8 +52,8 @@ def crowded(run):
     cpus, hosts_known = run.count("machine.cpus"), run.count("ranks") <= 1
     if not cpus or not hosts_known or run.threads <= cpus:
         return None
-    return Advice(f"{run.threads} workers share {many(cpus, 'hardware thread')}; a worker that waits for "
-                  "a core falls behind, and the others run ahead of it.",
+    return Advice(f"{run.threads} workers share {many(cpus, 'hardware thread')}, so one thread takes the "
+                  "turns of several workers.",
                   f"--workers {plain(cpus)}, or fewer.", ("--workers",))
 
 
@@ -62,7 +62,7 @@ def robbed(run):
     busy = [worker["busy_seconds"] + (as_number(worker.get("asleep_seconds")) or 0)
             for worker in run.rows("workers_detail", "busy_seconds")]
     wall = run.loop_seconds - run.count("checkpoints.seconds")
-    if run.text("engine") != "timewarp" or crowded(run) or not busy or wall <= 0:
+    if run.text("engine") != "timewarp" or crowded(run) or run.count("carried_turns") or not busy or wall <= 0:
         return None
     share = sum(busy) / len(busy) / wall
     if share > 0.85:
@@ -127,8 +127,8 @@ def choked(run):
         return None
     return Advice(f"The window, controlled by auto, fell from {widths[-1]:.2g} to {usual:.2g} and below; a worker "
                   f"then executes {plain(round(events_a_round(run)))} events between two rounds.",
-                  f"A fixed window, --window {widths[-1]:.2g}; and no more workers than cores on any "
-                  "machine, because workers that share a core wait for each other.", ("--window",))
+                  f"A fixed window, --window {widths[-1]:.2g}; and, over all ranks of a "
+                  "machine, no more workers than cores: a rank waits while another rank uses its core.", ("--window",))
 
 
 def undone(run):
@@ -217,6 +217,8 @@ def uneven(run):
     committed = [worker["committed_events"] for worker in workers]
     if len(workers) < 2 or sum(committed) == 0:
         return None
+    if run.count("carried_turns"):
+        return None  # workers with their own CPU get more LPs
     mean = sum(committed) / len(committed)
     most = max(committed)
     if most < 1.3 * mean:

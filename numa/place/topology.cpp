@@ -132,4 +132,20 @@ std::size_t nodes_spanned(const std::vector<Place>& places) {
     return nodes.size();
 }
 
+std::vector<double> shares_of_cpus(const std::vector<Place>& places) {
+    std::map<int, double> workers;
+    for (const Place& place : places) ++workers[place.cpu];
+    std::vector<double> shares;
+    for (const Place& place : places) shares.push_back(1 / workers[place.cpu]);
+    return shares;
+}
+
+bool ranks_share_cpus(const std::vector<Place>& places, std::size_t workers) {
+    std::map<int, std::size_t> rank_of_cpu;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (rank_of_cpu.emplace(places[i].cpu, i / workers).first->second != i / workers)
+            return true;
+    return false;
+}
+
 }  // namespace nw

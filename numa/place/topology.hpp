@@ -71,5 +71,10 @@ class Topology {
 
 // The number of different nodes in `places`.
 std::size_t nodes_spanned(const std::vector<Place>& places);
+// Whether workers of different ranks have the same CPU. `places`: of the workers of several ranks,
+// `workers` per rank.
+bool ranks_share_cpus(const std::vector<Place>& places, std::size_t workers);
+// The share of a CPU that each worker has: 1, divided by the number of workers on its CPU.
+std::vector<double> shares_of_cpus(const std::vector<Place>& places);
 
 }  // namespace nw

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks workers that have nothing to do, so that other threads can use their cores, and wakes
-// them.
+// Blocks threads whose workers have nothing to do, so that other threads can use their cores, and
+// wakes them.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 
 #include <numawarp/time.hpp>
 
+#include "engine/carriers.hpp"
 #include "net/transport.hpp"
 #include "numa/os/wake_signal.hpp"
 
@@ -19,54 +20,66 @@ class Sleepers {
   public:
     using Time = std::chrono::milliseconds;
 
-    // A sleeping worker wakes up after `longest` at the latest, because its turns also run the
-    // watchdog. `network`: the transport, if worker 0 serves the network. Worker 0 then sleeps in
-    // Transport::sleep(), and only if the transport can wake it.
-    explicit Sleepers(std::uint32_t workers, Transport* network = nullptr, Time longest = Time(20))
-        : network_(network), longest_(longest), sleepers_(workers) {}
+    // A sleeping thread wakes up after `longest` at the latest, because its workers' turns also run
+    // the watchdog. `network`: the transport, if worker 0 serves the network. Thread 0, which never
+    // lends worker 0, then sleeps in Transport::sleep(), but only if the transport can wake it.
+    explicit Sleepers(const Carriers& carriers, Transport* network = nullptr,
+                      Time longest = Time(20))
+        : carriers_(carriers),
+          network_(network),
+          longest_(longest),
+          sleepers_(carriers.workers()) {}
 
-    bool keeps_network(std::uint32_t w) const noexcept { return w == 0 && network_ != nullptr; }
-    bool may_sleep(std::uint32_t w) const noexcept {
-        return !keeps_network(w) || network_->can_sleep();
+    bool keeps_network(std::uint32_t thread) const noexcept {
+        return thread == 0 && network_ != nullptr;
+    }
+    bool may_sleep(std::uint32_t thread) const noexcept {
+        return !keeps_network(thread) || network_->can_sleep();
     }
 
-    // Thread: worker w. Requires: may_sleep(w). Sleeps until another thread calls wake(w), or calls
-    // wake_for() with a time before `horizon`. has_work() is described in WakeSignal. Returns false
-    // if the worker woke up only because the time had elapsed.
+    // Thread: the one that takes turns of worker w, before it sleeps. Mail that is not before the
+    // horizon does not wake it.
+    void set_horizon(std::uint32_t w, VirtualTime horizon) noexcept {
+        sleepers_[w].horizon.store(horizon, std::memory_order_relaxed);  // before `asleep` is set
+    }
+    // Requires: may_sleep(thread), and set_horizon() for each worker whose turns the thread takes.
+    // Sleeps until another thread calls wake() for one of these workers, or wake_for() with a time
+    // before the worker's horizon. has_work() is described in WakeSignal. Returns false if the
+    // thread woke up only because the time had elapsed.
     template <class HasWork>
-    bool sleep(std::uint32_t w, VirtualTime horizon, HasWork&& has_work) {
-        if (keeps_network(w)) return network_->sleep(has_work);
-        Sleeper& sleeper = sleepers_[w];
-        sleeper.horizon.store(horizon, std::memory_order_relaxed);  // before `asleep` is set
-        return sleeper.wake_signal.sleep(longest_, has_work);
+    bool sleep(std::uint32_t thread, HasWork&& has_work) {
+        if (keeps_network(thread)) return network_->sleep(has_work);
+        return sleepers_[thread].wake_signal.sleep(longest_, has_work);
     }
 
     // Thread: any, after it has published its work for worker w.
-    void wake(std::uint32_t w) {
-        if (keeps_network(w))
+    void wake(std::uint32_t w) { wake_thread(carriers_.thread_of(w)); }
+    // Wakes the thread of worker w for mail with this time, unless the worker may not execute it
+    // yet. In this case, the GVT round that extends the worker's horizon wakes it. (A switch to
+    // another thread and back takes as long as a hundred events.)
+    void wake_for(std::uint32_t w, VirtualTime time) {
+        const std::uint32_t thread = carriers_.thread_of(w);
+        if (keeps_network(thread)) return wake_thread(thread);
+        if (sleepers_[thread].wake_signal.is_asleep() &&
+            time < sleepers_[w].horizon.load(std::memory_order_relaxed))
+            wake_thread(thread);
+    }
+    void wake_thread(std::uint32_t thread) {
+        if (keeps_network(thread))
             network_->wake();
         else
-            sleepers_[w].wake_signal.raise();
-    }
-    // Wakes worker w for mail with this time, unless the worker may not execute it yet. In this
-    // case, the GVT round that extends the worker's horizon wakes it. (A switch to another thread
-    // and back takes as long as a hundred events.)
-    void wake_for(std::uint32_t w, VirtualTime time) {
-        if (keeps_network(w)) return wake(w);
-        Sleeper& sleeper = sleepers_[w];
-        if (sleeper.wake_signal.is_asleep() &&
-            time < sleeper.horizon.load(std::memory_order_relaxed))
-            wake(w);
+            sleepers_[thread].wake_signal.raise();
     }
     void wake_all() {
-        for (std::uint32_t w = 0; w < sleepers_.size(); ++w) wake(w);
+        for (std::uint32_t thread = 0; thread < sleepers_.size(); ++thread) wake_thread(thread);
     }
 
   private:
     struct alignas(64) Sleeper {
-        WakeSignal wake_signal;
-        std::atomic<VirtualTime> horizon{time_infinity};
+        WakeSignal wake_signal;                           // of the thread with this number
+        std::atomic<VirtualTime> horizon{time_infinity};  // of the worker with this number
     };
+    const Carriers& carriers_;
     Transport* network_;
     Time longest_;
     std::vector<Sleeper> sleepers_;

@@ -11,7 +11,8 @@ ThreadedRank::ThreadedRank(const RunPlan& plan, Transport& transport, LiveProgre
     : plan_(plan),
       exchange_(transport),
       progress_(progress),
-      sleepers_(plan.workers, transport.ranks() > 1 && !has_net_thread ? &transport : nullptr),
+      carriers_(plan.workers),
+      sleepers_(carriers_, transport.ranks() > 1 && !has_net_thread ? &transport : nullptr),
       stop_signal_(stop_signal),
       history_(std::make_unique<RunHistory>()) {}
 

@@ -3,7 +3,8 @@
 // and WindowRank (conservative) add groups, mail and rounds.
 //
 //     net role   a lock, mostly by try_lock; the holder moves batches between ranks
-//     sleepers   any thread → the sleeping worker
+//     sleepers   any thread → the sleeping thread
+//     carriers   a worker's own thread ↔ the thread that takes its turns
 //     failure    the first in the order of events, under a mutex
 #pragma once
 
@@ -15,6 +16,7 @@
 #include <string>
 
 #include "api/event_key.hpp"
+#include "engine/carriers.hpp"
 #include "engine/sleepers.hpp"
 #include "net/exchange.hpp"
 #include "util/locks.hpp"
@@ -46,7 +48,8 @@ class ThreadedRank {
     // While the lock is held, no thread moves messages between ranks, so that one thread of each
     // rank may use RankGroup. Requires: no worker executes.
     std::unique_lock<SpinLock> hold_network() { return std::unique_lock(net_role_); }
-    bool may_sleep(std::uint32_t w) const noexcept { return sleepers_.may_sleep(w); }
+    Carriers& carriers() noexcept { return carriers_; }
+    Sleepers& sleepers() noexcept { return sleepers_; }
 
     // --- Failures. Thread: any ---
 
@@ -85,6 +88,7 @@ class ThreadedRank {
     const RunPlan& plan_;
     Exchange exchange_;
     LiveProgress& progress_;
+    Carriers carriers_;
     Sleepers sleepers_;
     SpinLock net_role_;  // by try_lock, except where a thread waits for the network
 

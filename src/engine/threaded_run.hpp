@@ -28,8 +28,8 @@
 #include "engine/engine_run.hpp"
 #include "engine/handler_watch.hpp"
 #include "engine/run_saver.hpp"
-#include "engine/run_turns.hpp"
 #include "engine/setup_pump.hpp"
+#include "engine/turn_loop.hpp"
 #include "engine/worker_start.hpp"
 #include "event/wire_event.hpp"
 #include "memory/region/shared_arena.hpp"
@@ -61,6 +61,8 @@ class ThreadedRun : protected SavedRank {
           workers_(make_workers(rank)),
           tallies_(run.plan.workers),
           barrier_(static_cast<std::ptrdiff_t>(run.plan.workers)),
+          cpus_(static_cast<std::uint32_t>(
+              std::max<std::size_t>(1, run.memory.os().thread_cpus().size()))),
           pump_(run.plan.ranks > 1, [this] { pump(); }),
           saver_(run, *this, saved_workers(workers_), barrier_),
           watch_(run.plan, watched_threads(workers_), run.progress, run.stop_signal) {}
@@ -99,8 +101,11 @@ class ThreadedRun : protected SavedRank {
     virtual void begin_services() {}
     // Takes turns and pauses until the run ends. Thread: each worker.
     virtual void event_loop(std::uint32_t w);
-    // Returns whether workers share CPUs now. Called when a worker has waited for a while.
+    // Returns whether other threads of the run use the CPUs of the threads that take turns. Called
+    // after each turn without work.
     virtual bool shares_cpus() const noexcept { return run_.places.share_cpus; }
+    // Returns the CPU of a worker now, and its node.
+    virtual Place place_of(std::uint32_t w) const noexcept { return run_.places.places[w]; }
     // Returns the rank with the earliest failure of the model, equal on all ranks. Collective.
     // Thread: worker 0, when all workers have left their turns.
     virtual std::optional<RankId> agree_on_failure() = 0;
@@ -127,6 +132,17 @@ class ThreadedRun : protected SavedRank {
     std::barrier<> barrier_;
 
   private:
+    // The rules of the workers' TurnLoop.
+    struct TurnRules {
+        bool is_over(std::uint32_t w) const noexcept {
+            const Worker& worker = *run.workers_[w];
+            return worker.finished() || worker.paused() || run.rank_.failed();
+        }
+        bool shares_cpus() const noexcept { return run.shares_cpus(); }
+        std::uint32_t carrier(std::uint32_t w) const noexcept { return run.carrier(w); }
+        const ThreadedRun& run;
+    };
+
     using Executor = std::remove_reference_t<decltype(std::declval<Worker&>().executor())>;
 
     static std::vector<std::unique_ptr<Worker>> make_workers(Rank& rank) {
@@ -149,6 +165,8 @@ class ThreadedRun : protected SavedRank {
         for (const auto& worker : workers) threads.push_back(&worker->executor());
         return threads;
     }
+
+    std::uint32_t carrier(std::uint32_t w) const noexcept;
 
     void work(std::uint32_t w) {
         AdoptedThread<Executor> adopted;
@@ -306,6 +324,7 @@ class ThreadedRun : protected SavedRank {
         }
     }
 
+    const std::uint32_t cpus_;  // that the workers may use
     std::atomic<bool> has_groups_{false};
     SetupPump pump_;
     RunSaver saver_;
@@ -321,6 +340,8 @@ void ThreadedRun<Rank, Worker>::event_loop(std::uint32_t w) {
     Worker& worker = *workers_[w];
     const ThreadCounters counters(run_.memory.os(), run_.plan.config.hardware_counters);
     const Stopwatch stopwatch;
+    const TurnRules rules{*this};
+    TurnLoop<Worker, TurnRules> turns(w, workers_, rank_.carriers(), rank_.sleepers(), rules);
     // An exception must not leave this block, because the other workers wait at the barriers below.
     if (w == 0)
         guarded([&] {
@@ -328,11 +349,8 @@ void ThreadedRun<Rank, Worker>::event_loop(std::uint32_t w) {
             saver_.begin(loop_);
         });
     for (;;) {
-        guarded([&] {
-            run_turns(
-                worker, [&] { return worker.finished() || worker.paused() || rank_.failed(); },
-                [&] { return shares_cpus(); });
-        });
+        guarded([&] { turns.run(); });
+        turns.leave();
         barrier_.arrive_and_wait();  // no worker is executing
         if (w == 0) {
             guarded([&] { failed_rank_ = agree_on_failure(); });
@@ -348,9 +366,21 @@ void ThreadedRun<Rank, Worker>::event_loop(std::uint32_t w) {
     }
     if (w == 0) run_.result.wall_seconds = loop_.wall_seconds();
     tallies_[w].busy_seconds = stopwatch.thread_cpu_seconds();
-    tallies_[w].asleep_seconds = worker.asleep_seconds();
+    tallies_[w].asleep_seconds = turns.asleep_seconds();
     tallies_[w].hardware = counters.counts();
     if (run_.paused != nullptr) tallies_[w].add_times(run_.paused->workers[w].tally);
+}
+
+// Bound workers on one CPU have one carrier, the thread of the first of them. Of unbound workers,
+// the threads of the first `cpus_` are carriers. So worker 0, which may serve the network, is never
+// lent.
+template <class Rank, class Worker>
+std::uint32_t ThreadedRun<Rank, Worker>::carrier(std::uint32_t w) const noexcept {
+    if (!run_.places.pin) return w % cpus_;
+    const int cpu = place_of(w).cpu;
+    std::uint32_t first = 0;
+    while (first < w && place_of(first).cpu != cpu) ++first;
+    return first;
 }
 
 template <class Rank, class Worker>

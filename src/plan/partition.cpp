@@ -46,7 +46,7 @@ std::uint32_t likeness(const Setup& setup, LpId lp) {
 // METIS k-way partition (Karypis and Kumar, "A fast and high quality multilevel scheme for
 // partitioning irregular graphs", 1998) of the model's links; deterministic for given input.
 std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link>& links,
-                                       std::uint32_t parts) {
+                                       std::uint32_t parts, const std::vector<double>& shares) {
     std::vector<std::vector<std::pair<idx_t, idx_t>>> adjacent(lps);
     std::uint64_t sum = 0;
     for (const Link& link : links) sum += 2 * std::uint64_t{link.weight};
@@ -76,6 +76,10 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     idx_t vertices = static_cast<idx_t>(lps), constraints = 1, cut = 0;
     idx_t part_count = static_cast<idx_t>(parts);
     std::vector<idx_t> part(lps, 0);
+    NW_CHECK(shares.empty() || shares.size() == parts);
+    const double sum_of_shares = std::accumulate(shares.begin(), shares.end(), 0.0);
+    std::vector<real_t> targets;  // empty: METIS makes equal parts
+    for (const double share : shares) targets.push_back(static_cast<real_t>(share / sum_of_shares));
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
@@ -86,8 +90,9 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     const SignalsBlocked blocked;
     const KeptSignalActions<SIGTERM, SIGABRT> kept;
     const int status = METIS_PartGraphKway(&vertices, &constraints, starts.data(), neighbors.data(),
-                                           nullptr, nullptr, weights.data(), &part_count, nullptr,
-                                           nullptr, options, &cut, part.data());
+                                           nullptr, nullptr, weights.data(), &part_count,
+                                           targets.empty() ? nullptr : targets.data(), nullptr,
+                                           options, &cut, part.data());
     NW_CHECK(status == METIS_OK);
     return {part.begin(), part.end()};
 }
@@ -130,7 +135,7 @@ std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ran
 }  // namespace
 
 Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
-                     std::uint32_t lps_per_group)
+                     std::uint32_t lps_per_group, const std::vector<double>& worker_shares)
     : lps_(setup.lps.count()), workers_per_rank_(workers_per_rank), slots_(setup.lps.count()) {
     const std::uint32_t workers = ranks * workers_per_rank;
     set_lps_per_group(lps_per_group > 0 ? std::min(lps_per_group, setup.lps.count())
@@ -147,21 +152,21 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
                             workers);
     } else if (!setup.links.empty() && workers > 1 && workers <= setup.lps.count() &&
                setup.lps.count() <= metis_vertices_max) {
-        distribute_by_parts(metis_parts(lps_, setup.links, workers), workers);
+        distribute_by_parts(metis_parts(lps_, setup.links, workers, worker_shares), workers);
     } else {
-        distribute_groups(setup, (lps_ - 1) / lps_per_group_ + 1, workers);
+        distribute_groups(setup, (lps_ - 1) / lps_per_group_ + 1, workers, worker_shares);
     }
 }
 
 Partition::Partition(const Setup& setup, const SavedPartition& saved, std::uint32_t ranks,
-                     std::uint32_t workers_per_rank)
+                     std::uint32_t workers_per_rank, const std::vector<double>& worker_shares)
     : lps_(saved.lps), workers_per_rank_(workers_per_rank), slots_(saved.lps) {
     set_lps_per_group(saved.lps_per_group);
     if (!saved.slot_of_lp.empty())
         slots_ = SlotMap(lps_, saved.groups * lps_per_group_,
                          [&] { return [&](std::uint32_t lp) { return saved.slot_of_lp[lp]; }; });
     if (!setup.rank_of || ranks == 1 || !groups_are_of_one_rank(setup, ranks, saved.groups)) {
-        distribute_groups(setup, saved.groups, ranks * workers_per_rank);
+        distribute_groups(setup, saved.groups, ranks * workers_per_rank, worker_shares);
     } else {
         const auto first_of = [&](std::uint32_t g) { return slots_.lp_of(g * lps_per_group_); };
         for (const std::uint32_t worker :
@@ -186,7 +191,8 @@ void Partition::set_lps_per_group(std::uint32_t lps) noexcept {
     group_reciprocal_ = std::numeric_limits<std::uint64_t>::max() / lps + 1;
 }
 
-void Partition::distribute_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers) {
+void Partition::distribute_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers,
+                                  const std::vector<double>& worker_shares) {
     // The LP in a group's middle determines the group's likeness. If LPs are not in blocks, all
     // groups are alike, because neighboring groups belong together.
     const auto likeness_of = [&](std::uint32_t g) {
@@ -202,6 +208,16 @@ void Partition::distribute_groups(const Setup& setup, std::uint32_t groups, std:
         // worker of the previous groups.
         std::uint32_t first = 0;
     };
+    NW_CHECK(worker_shares.empty() || worker_shares.size() == workers);
+    // The worker of group number `dealt` of `count` groups.
+    std::vector<double> ends(worker_shares.size());
+    std::partial_sum(worker_shares.begin(), worker_shares.end(), ends.begin());
+    const auto place = [&](std::uint64_t dealt, std::uint32_t count) -> std::uint64_t {
+        if (ends.empty()) return dealt * workers / count;
+        const double middle = (static_cast<double>(dealt) + 0.5) / count * ends.back();
+        return static_cast<std::uint64_t>(std::upper_bound(ends.begin(), ends.end(), middle) -
+                                          ends.begin());
+    };
     std::map<std::uint32_t, Alike> all;
     for (std::uint32_t g = 0; g < groups; ++g) ++all[likeness_of(g)].groups;
     std::uint32_t before = 0;
@@ -210,8 +226,9 @@ void Partition::distribute_groups(const Setup& setup, std::uint32_t groups, std:
         Alike& alike = all[likeness_of(g)];
         const std::uint64_t dealt = alike.dealt++;
         const bool is_few = alike.groups < workers && all.size() > 1;
-        const std::uint64_t ahead = is_few ? dealt : dealt * workers / alike.groups;
-        owners_.push_back(owner_of(static_cast<std::uint32_t>((alike.first + ahead) % workers)));
+        const std::uint64_t first = is_few || ends.empty() ? alike.first : 0;
+        const std::uint64_t ahead = is_few ? dealt : place(dealt, alike.groups);
+        owners_.push_back(owner_of(static_cast<std::uint32_t>((first + ahead) % workers)));
     }
 }
 

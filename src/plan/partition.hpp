@@ -33,15 +33,17 @@ class Partition {
     // The number of slots of 2 MiB that the region has (memory/region/region.hpp).
     static constexpr std::uint32_t groups_max = std::uint32_t{1} << 24;
 
-    // lps_per_group 0: the engine decides. Requires: setup.lps ≥ 1, links only between existing
-    // LPs, numbers of ranks and workers from 1 to the bounds below.
+    // lps_per_group 0: the engine decides. `worker_shares`: the LPs of each worker, relative to the
+    // others, if there is one rank; empty: all workers get equally many LPs, unless the model
+    // decides. Requires: setup.lps ≥ 1, links only between existing LPs, numbers of ranks
+    // and workers from 1 to the bounds below, and shares > 0.
     Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
-              std::uint32_t lps_per_group);
+              std::uint32_t lps_per_group, const std::vector<double>& worker_shares = {});
 
     // Makes the same groups, and assigns them in stretches to the present workers. Requires: as
     // above.
     Partition(const Setup& setup, const SavedPartition& saved, std::uint32_t ranks,
-              std::uint32_t workers_per_rank);
+              std::uint32_t workers_per_rank, const std::vector<double>& worker_shares = {});
     SavedPartition save() const;
 
     struct Position {
@@ -91,7 +93,8 @@ class Partition {
     }
     // Each worker gets a stretch of the groups of each kind, as far as a group contains one kind
     // only.
-    void distribute_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers);
+    void distribute_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers,
+                           const std::vector<double>& worker_shares = {});
     // Whether all LPs of each group start on one rank, according to Setup::rank_of.
     bool groups_are_of_one_rank(const Setup& setup, std::uint32_t ranks,
                                 std::uint32_t groups) const;

@@ -36,7 +36,8 @@ std::vector<StateKeepingRules> state_keeping_of(const LpKinds& kinds, const Conf
 }  // namespace
 
 RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks_,
-                 std::uint32_t workers_, const SavedPartition* saved)
+                 std::uint32_t workers_, const SavedPartition* saved,
+                 const std::vector<double>& worker_shares)
     : setup(checked(setup_, ranks_)),
       config(config_),
       ranks(ranks_),
@@ -47,8 +48,9 @@ RunPlan::RunPlan(const Setup& setup_, const Config& config_, std::uint32_t ranks
       rules{setup_.lps, std::max(setup_.payload_bytes_max, kinds.event_bytes_max()),
             setup_.lookahead, &kinds},
       state_keeping(state_keeping_of(kinds, config_)),
-      partition(saved != nullptr ? Partition(setup_, *saved, ranks_, workers_)
-                                 : Partition(setup_, ranks_, workers_, config_.lps_per_group)) {}
+      partition(saved != nullptr
+                    ? Partition(setup_, *saved, ranks_, workers_, worker_shares)
+                    : Partition(setup_, ranks_, workers_, config_.lps_per_group, worker_shares)) {}
 
 bool RunPlan::restores_after_failures() const noexcept {
     return std::ranges::all_of(state_keeping, [](const StateKeepingRules& kind) {

@@ -22,7 +22,7 @@ struct RunPlan {
     // setup and configuration are consistent (app/options/setup_rules.hpp). `saved`: the partition
     // of the saved run that this run continues; null: the run begins anew.
     RunPlan(const Setup& setup, const Config& config, std::uint32_t ranks, std::uint32_t workers,
-            const SavedPartition* saved);
+            const SavedPartition* saved, const std::vector<double>& worker_shares = {});
 
     // Whether groups may move between ranks.
     bool moves_between_ranks() const noexcept {

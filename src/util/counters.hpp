@@ -30,6 +30,7 @@ namespace nw {
     ROW(interrupted_handlers,"events",    "",       "handler calls that ran long ahead of GVT, were interrupted, and were repeated when GVT reached them") \
     ROW(gvt_rounds,         "rounds",     "",       "completed GVT computations")                  \
     ROW(idle_turns,         "turns",      "",       "worker turns without work")                   \
+    ROW(carried_turns,      "turns",      "",       "worker turns taken by another worker's thread, because there are more workers than CPUs") \
     ROW(window_stops,       "turns",      "",       "worker turns that ended at the limit of the window, in time or in generations") \
     ROW(memory_stops,       "rounds",     "memory", "GVT rounds in which a worker was held back near --memory-cap") \
     ROW(events_crossed,     "events",     "",       "events and anti-messages passed between workers of one rank") \

@@ -258,7 +258,8 @@ constexpr Field fields_after_figures[] = {
      options_used},
     {{"workers_detail", "array", "",
       "for each worker rank, core, node (null: not pinned), lps, groups (both at the end), "
-      "busy_seconds (CPU time), asleep_seconds (time without work), efficiency (share of its "
+      "busy_seconds (CPU time of its thread), asleep_seconds (time in which its thread slept, "
+      "because the workers of this thread had no work), efficiency (share of its "
       "executed_events that were not rolled back) and every counter"},
      workers_detail},
 };

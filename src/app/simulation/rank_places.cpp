@@ -2,7 +2,6 @@
 #include "app/simulation/rank_places.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -45,9 +44,7 @@ RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32
     chosen.spare_core = topology.core_count() >= std::size_t{chosen.workers + 1} * sharers;
     const std::vector<Place>& all = chosen.host_places =
         topology.place_workers(std::size_t{chosen.workers} * sharers);
-    std::set<int> cpus;
-    for (const Place& place : all) cpus.insert(place.cpu);
-    chosen.share_cpus = cpus.size() < all.size();
+    chosen.share_cpus = ranks_share_cpus(all, chosen.workers);
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(chosen.number * chosen.workers);
     chosen.places.assign(first, first + chosen.workers);
     return chosen;

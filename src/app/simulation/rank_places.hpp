@@ -19,7 +19,7 @@ struct RankPlaces {
     std::vector<std::uint32_t> sharers;
     std::size_t number = 0;          // index of this rank among the sharers
     std::vector<Place> host_places;  // of all workers of the sharers
-    bool share_cpus = false;         // the sharers have more workers than CPUs
+    bool share_cpus = false;         // workers of different ranks have the same CPU
     bool spare_core = false;         // each sharer has a core without a worker
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -292,10 +293,19 @@ void note_lost_cpus(const std::vector<int>& before, const std::vector<int>& afte
 
 }  // namespace
 
+// Workers that have a CPU together get fewer LPs than a worker with its own CPU. All ranks must
+// compute the same partition, but do not have each other's CPUs.
+std::vector<double> Simulation::worker_shares() const {
+    if (ranks_.ranks() > 1 || !config_.pin) return {};
+    const std::vector<double> shares = shares_of_cpus(where_.places);
+    const bool are_equal = std::ranges::adjacent_find(shares, std::not_equal_to{}) == shares.end();
+    return are_equal ? std::vector<double>{} : shares;
+}
+
 void Simulation::plan() {
     const SavedRun* const saved = config_.restart_from.get();
     plan_.emplace(setup_, config_, ranks_.ranks(), where_.workers,
-                  saved != nullptr ? &saved->partition : nullptr);
+                  saved != nullptr ? &saved->partition : nullptr, worker_shares());
     check_ranks(*plan_);
 }
 

@@ -37,6 +37,7 @@ class Simulation {
     RunResult run(Model& model, LiveProgress& progress, const std::atomic<int>& stop_signal);
 
   private:
+    std::vector<double> worker_shares() const;
     void run_events(Model& model, std::uint64_t memory_cap, LiveProgress& progress,
                     const std::atomic<int>& stop_signal, RunResult& result);
 

@@ -70,6 +70,11 @@ void InOrderExecutor::adopt_thread() {
     WatchedThread::adopt_thread();
 }
 
+void InOrderExecutor::join_thread() noexcept {
+    guard_.join_thread();
+    WatchedThread::join_thread();
+}
+
 // Events of this engine are never rolled back: every call is irrevocable.
 RunningHandler InOrderExecutor::running_handler() const noexcept { return call_.handler(); }
 

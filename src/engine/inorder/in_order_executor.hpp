@@ -77,6 +77,9 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
 
     // Thread: the executor's, before its other calls. leave_thread() is the last call.
     void adopt_thread();
+    // Moves the executor to the calling thread. Requires: on this thread, adopt_thread() of an
+    // executor was called before, and the previous thread has called leave_thread().
+    void join_thread() noexcept;
     AddressRange stack() const noexcept { return stack_; }  // of the adopted thread
     // Builds the groups that the partition assigns to this executor. On a restart, it also reads
     // their content from the saved run.

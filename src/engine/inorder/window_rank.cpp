@@ -47,11 +47,9 @@ bool WindowRank::step() {
     return rounds_.is_receiving() || exchange_.unsent() > 0;
 }
 
-void WindowRank::sleep(std::uint32_t w, std::uint32_t seen) {
-    sleepers_.sleep(w, time_infinity, [&] {
-        const bool is_expecting = sleepers_.keeps_network(w) && net_step();
-        return is_expecting || rounds_.done() != seen || failed();
-    });
+bool WindowRank::has_work(std::uint32_t w, std::uint32_t seen) {
+    const bool is_expecting = sleepers_.keeps_network(w) && net_step();
+    return is_expecting || rounds_.done() != seen || failed();
 }
 
 }  // namespace nw

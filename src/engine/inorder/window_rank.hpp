@@ -48,9 +48,10 @@ class WindowRank final : public ThreadedRank {
     void finish_sending();
     // Describes which contributions or batches the cut window is waiting for.
     std::string waiting_for();
-    // Thread: worker w. Sleeps until the result of window `seen` is known or the rank has failed.
-    // It may return earlier.
-    void sleep(std::uint32_t w, std::uint32_t seen);
+    // Thread: worker w. Returns whether the result of window `seen` is known, or the rank has
+    // failed. If worker w serves the network, the call also advances the network, and returns true
+    // if there is more to receive or to send.
+    bool has_work(std::uint32_t w, std::uint32_t seen);
 
   private:
     bool step() NW_REQUIRES(net_role_);

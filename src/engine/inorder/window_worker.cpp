@@ -57,7 +57,7 @@ void WindowWorker::start() {
     executor_.start([this] { rank_.net_step(); });
 }
 
-bool WindowWorker::turn(Clock::time_point now) {
+bool WindowWorker::turn(Clock::time_point now, bool /*is_carried*/) {
     marks_.gvt_phase();
     if (is_idle_) waited_ += now - last_turn_;
     last_turn_ = now;
@@ -94,12 +94,10 @@ void WindowWorker::note_idle(Clock::time_point now) {
                                       seen_ - first_window, patience.count(), rank_.waiting_for()));
 }
 
-bool WindowWorker::may_sleep() const noexcept { return !is_expecting_ && rank_.may_sleep(self_); }
-
-void WindowWorker::sleep() {
-    const auto begun = Clock::now();
-    attempt([&] { rank_.sleep(self_, seen_); });
-    asleep_seconds_ += std::chrono::duration<double>(Clock::now() - begun).count();
+bool WindowWorker::has_work() noexcept {
+    bool has = true;
+    attempt([&] { has = rank_.has_work(self_, seen_); });
+    return has;
 }
 
 bool WindowWorker::learn(Clock::time_point now) {

@@ -22,7 +22,7 @@
 // Compare Nicol: "The cost of conservative synchronization in parallel discrete event simulations",
 // JACM 1993.
 //
-// Thread: the worker's. A turn never blocks.
+// Thread: the worker's own or its carrier. A turn never blocks.
 #pragma once
 
 #include <chrono>
@@ -49,19 +49,22 @@ class WindowWorker final : public SavedWorker {
     // Names that ThreadedRun uses for parts of a worker.
     InOrderExecutor& lps() noexcept { return executor_; }
     WindowWorker& pauses() noexcept { return *this; }
+    Counters& counters() noexcept { return executor_.counters(); }
 
     // Calls on_start() of the worker's LPs. Throws ModelError; lps().failed_lp() then returns the
     // LP.
     void start();
     // Takes one turn. Returns whether the worker had anything to do.
-    bool turn(Clock::time_point now = Clock::now());
-    // Sleeps until the result of the cut window is known. Requires: the last turn had nothing to
-    // do, and may_sleep().
-    void sleep();
-    bool may_sleep() const noexcept;
+    bool turn(Clock::time_point now = Clock::now(), bool is_carried = false);
+    // Names that TurnLoop uses; timewarp/worker/worker.hpp describes them. A thread whose workers
+    // have nothing to do sleeps until the result of the cut window is known.
+    bool may_sleep() const noexcept { return !is_expecting_; }
+    VirtualTime horizon() const noexcept { return time_infinity; }
+    bool has_work() noexcept;
+    void note_slept() noexcept {}
+    bool needs_own_thread() const noexcept { return false; }
     // The worker has the result of the last window, or the rank has failed.
     bool finished() const noexcept { return finished_ || rank_.failed(); }
-    double asleep_seconds() const noexcept { return asleep_seconds_; }
     // The worker has the result of the last window before a save. When this holds for all workers,
     // everything before a horizon is executed, nothing beyond it is executed, and no message is
     // under way.
@@ -139,7 +142,6 @@ class WindowWorker final : public SavedWorker {
     Clock::time_point last_turn_{};
     Clock::duration waited_{};   // time of turns without work
     bool is_expecting_ = false;  // the network may deliver more in the next turn
-    double asleep_seconds_ = 0;  // because there was nothing to do
     bool paused_ = false;
     Clock::time_point save_due_ = Clock::time_point::max();
 };

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <ctime>
 #include <new>
-#include <set>
 #include <system_error>
 #include <utility>
 
@@ -239,9 +238,7 @@ void PlacementWatch::order_places(const std::vector<Place>& places) {
         const Place& place = places[first_place_ + s];
         assignments_->order(s, place.cpu, place.node);
     }
-    std::set<int> cpus;
-    for (const Place& place : places) cpus.insert(place.cpu);
-    assignments_->set_crowded(cpus.size() < places.size());
+    assignments_->set_crowded(ranks_share_cpus(places, assignments_->workers()));
     assignments_->publish();
 }
 

@@ -125,7 +125,11 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
           tracks_(run, tracks_of(workers_, rank, net_thread_.trace())),
           mover_(
               run, rank, workers_, barrier_, [this] { release_groups(); },
-              [this] { watch_groups(); }) {}
+              [this] { watch_groups(); }) {
+        if (!run.places.pin) return;
+        for (std::uint32_t w = 0; w < workers_.size(); ++w)
+            rank.assignments().note_moved(w, {run.places.places[w].cpu, run.places.places[w].node});
+    }
 
   private:
     // Each worker builds its own groups, so that their pages are allocated on its node. With
@@ -161,6 +165,10 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
 
     bool shares_cpus() const noexcept override {
         return run_.places.share_cpus || rank_.assignments().crowded();
+    }
+
+    Place place_of(std::uint32_t w) const noexcept override {
+        return {.cpu = rank_.assignments().cpu_of(w), .node = rank_.assignments().node_of(w)};
     }
 
     void pause(std::uint32_t w) override {

@@ -175,6 +175,8 @@ void FaultGuard::adopt_thread() {
     sigaltstack(&stack, nullptr);
 }
 
+void FaultGuard::join_thread() noexcept { stack_end_ = end_of_stack(); }
+
 FaultGuard::~FaultGuard() {
     stack_t current{};
     if (signal_stack_ == nullptr || sigaltstack(nullptr, &current) != 0 ||

@@ -11,7 +11,7 @@
 // Not covered: a handler that overwrites memory of the engine, or that holds a lock of a library
 // when it crashes.
 //
-// Thread: each worker has a guard for the lifetime of the thread.
+// Thread: one at a time.
 #pragma once
 
 #include <atomic>
@@ -36,8 +36,9 @@ inline constexpr int probe_signal = SIGURG;
 // that watch it (handler_probe.hpp). All accesses are relaxed: plain loads and stores.
 struct HandlerCall {
     std::atomic<FaultGuard*> guard{nullptr};  // the armed guard; null: no handler runs
-    std::atomic<std::uint64_t> number{0};  // number of calls of arm(); the same number means that
-                                           // the same call still runs
+    // The number of the call, among the calls of the thread's current probe. While this probe is
+    // current, the same number means that the same call still runs.
+    std::atomic<std::uint64_t> number{0};
 };
 extern constinit thread_local HandlerCall handler_call [[gnu::tls_model("initial-exec")]];
 
@@ -67,6 +68,9 @@ class FaultGuard {
     // it from the thread that creates them, so that all workers have the environment of the set-up.
     // Thread: the one that calls arm(), before its first call.
     void adopt_thread();
+    // As adopt_thread(), on a thread on which adopt_thread() of a guard was called before. The
+    // floating-point environment stays.
+    void join_thread() noexcept;
 
     FaultGuard(const FaultGuard&) = delete;
     FaultGuard& operator=(const FaultGuard&) = delete;

@@ -67,6 +67,11 @@ void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
 
 bool HandlerProbe::is_in_platform_mode() const noexcept { return current_heap == nullptr; }
 
+// A test may end without leave_thread().
+HandlerProbe::~HandlerProbe() {
+    if (own_probe == this) own_probe = nullptr;
+}
+
 void HandlerProbe::adopt_thread() {
     {
         const LockGuard lock(former_action_mutex);
@@ -81,22 +86,46 @@ void HandlerProbe::adopt_thread() {
             install_in_handler_mode(probe_signal, action);
         }
     }
+    join_thread();
+}
+
+void HandlerProbe::join_thread() noexcept {
     const LockGuard lock(mutex_);
-    own_probe = this;
+    make_current();
     thread_ = pthread_self();
     running_ = &handler_call;
 }
 
 void HandlerProbe::leave_thread() noexcept {
     const LockGuard lock(mutex_);
-    own_probe = nullptr;
+    if (own_probe == this) {
+        end_being_current();
+        own_probe = nullptr;
+    }
     running_ = nullptr;
+}
+
+void HandlerProbe::make_current() noexcept {
+    HandlerProbe* const before = own_probe;
+    if (before == this) return;
+    if (before != nullptr) before->end_being_current();
+    handler_call.number.store(calls_, std::memory_order_relaxed);
+    is_current_.store(true, std::memory_order_relaxed);
+    own_probe = this;
+}
+
+void HandlerProbe::end_being_current() noexcept {
+    is_current_.store(false, std::memory_order_relaxed);
+    calls_ = handler_call.number.load(std::memory_order_relaxed);
 }
 
 std::uint64_t HandlerProbe::running_call() noexcept {
     const LockGuard lock(mutex_);
     if (running_ == nullptr || running_->guard.load(std::memory_order_relaxed) == nullptr) return 0;
-    return running_->number.load(std::memory_order_relaxed);
+    // If the thread changes to another probe here, the number may be of a call of that probe. The
+    // result is then wrong for one check of the watch.
+    const std::uint64_t number = running_->number.load(std::memory_order_relaxed);
+    return is_current_.load(std::memory_order_relaxed) ? number : 0;
 }
 
 double HandlerProbe::cpu_seconds() noexcept {

@@ -34,8 +34,13 @@ class HandlerProbe {
     // be given to another thread after leave_thread().
     void adopt_thread();
     void leave_thread() noexcept;
+    // As adopt_thread(), on a thread on which adopt_thread() of a probe was called before.
+    void join_thread() noexcept;
+    // Several probes may have adopted one thread. The one that called make_current() last answers
+    // requests, and counts the thread's calls. Thread: the probed thread, while no handler runs.
+    void make_current() noexcept;
 
-    // The number of the thread's current handler call; 0: none. Thread: any.
+    // The number of the current handler call, among the calls of this probe; 0: none. Thread: any.
     std::uint64_t running_call() noexcept;
     // CPU time of the thread in seconds; 0 if there is no thread. Thread: any.
     double cpu_seconds() noexcept;
@@ -45,7 +50,7 @@ class HandlerProbe {
     void request(ProbeRequest request, std::uint64_t call, bool by_force = false) noexcept;
 
   protected:
-    ~HandlerProbe() = default;
+    ~HandlerProbe();
 
   private:
     // Answers a request. Returns true if the handler must be left now. Before that, the
@@ -59,6 +64,7 @@ class HandlerProbe {
     // Thread: as for answer().
     virtual bool is_in_platform_mode() const noexcept;
     static void on_signal(int signal, siginfo_t* info, void* context);
+    void end_being_current() noexcept;
 
     Mutex mutex_;  // held while another thread uses thread_, which cannot end then
     pthread_t thread_ NW_GUARDED_BY(mutex_){};
@@ -66,6 +72,8 @@ class HandlerProbe {
     std::atomic<ProbeRequest> request_{ProbeRequest::report};
     std::atomic<std::uint64_t> call_{0};
     std::atomic<bool> by_force_{false};
+    std::atomic<bool> is_current_{false};
+    std::uint64_t calls_ = 0;  // so far, while the probe is not current
 };
 
 }  // namespace nw

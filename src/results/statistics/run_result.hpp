@@ -29,7 +29,7 @@ struct WorkerReport {
     std::uint32_t rank = 0;
     Counters counters;
     double busy_seconds = 0;    // CPU time of the worker's thread
-    double asleep_seconds = 0;  // time without work
+    double asleep_seconds = 0;  // of the thread, because its workers had no work
     int core = -1;              // -1: not pinned
     int node = -1;
     std::uint64_t lps = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: choose_places() determines whether workers share CPUs, over all ranks that use the same
-// CPUs.
+// Goal: choose_places() determines whether workers of different ranks have the same CPU.
 #include <string>
 #include <vector>
 
@@ -36,12 +35,12 @@ RankPlaces places_of(std::uint32_t workers_wanted, std::uint32_t ranks = 1, bool
     return choose_places(last, Topology(os), workers_wanted);
 }
 
-TEST_CASE("workers share CPUs if there are more workers than CPUs") {
-    CHECK_FALSE(places_of(4).share_cpus);
-    CHECK(places_of(5).share_cpus);
+TEST_CASE("ranks share CPUs if workers of different ranks have the same CPU") {
+    CHECK_FALSE(places_of(5).share_cpus);  // two workers of one rank have one thread
     CHECK_FALSE(places_of(2, 2).share_cpus);
-    CHECK(places_of(3, 2).share_cpus);
-    CHECK_FALSE(places_of(3, 2, false).share_cpus);
+    CHECK_FALSE(places_of(3, 2).share_cpus);  // each rank has the CPUs of a node
+    CHECK(places_of(2, 3).share_cpus);
+    CHECK_FALSE(places_of(2, 3, false).share_cpus);
     CHECK(places_of(3, 2).number == 1);
     CHECK(places_of(3, 2, false).number == 0);
 }

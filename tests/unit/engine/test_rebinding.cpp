@@ -82,6 +82,17 @@ TEST_CASE("Rebinding: a loaded node gives groups to another node") {
     CHECK(moves.size() == 8);
 }
 
+TEST_CASE("Rebinding: a worker with half of a CPU gets half of the load") {
+    const std::vector<NodeId> nodes(3, NodeId{0});
+    std::vector<BoundGroup> groups;
+    for (std::uint32_t g = 0; g < 12; ++g) groups.push_back({g, g / 4, 10});
+    const std::vector<double> speeds{0.5, 1, 0.5};
+    const std::vector<GroupMove> moves = plan_moves(groups, nodes, speeds);
+    CHECK(loads_after(groups, moves, 3) == std::vector<double>{30, 60, 30});
+    CHECK(moves.size() == 2);
+    CHECK(plan_moves(groups, nodes).empty());
+}
+
 TEST_CASE("Rebinding: random loads come near the mean unless the gain would be below a tenth") {
     test::Dice dice(1);
     for (int round = 0; round < 2000; ++round) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/handler/handler_probe.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <thread>
 
 #include "tests/support/catch.hpp"
+#include "util/locks.hpp"
 
 namespace nw {
 namespace {
@@ -74,6 +77,76 @@ TEST_CASE("HandlerProbe: a handler with a fault and an interruption ends by exac
     }
     probed.join();
     CHECK_FALSE(spoiled);
+}
+
+TEST_CASE("HandlerProbe: several probes of one thread have their own calls") {
+    FaultGuard guard;
+    WillingProbe one, other;
+    const auto call = [&] {
+        guard.arm();
+        const std::array<std::uint64_t, 2> numbers{one.running_call(), other.running_call()};
+        guard.disarm();
+        return numbers;
+    };
+    const auto use = [&](WillingProbe& probe) {
+        probe.make_current();
+        return call();
+    };
+    guard.adopt_thread();
+    one.adopt_thread();
+    CHECK(call() == std::array<std::uint64_t, 2>{1, 0});
+    CHECK(call() == std::array<std::uint64_t, 2>{2, 0});
+    other.join_thread();
+    CHECK(call() == std::array<std::uint64_t, 2>{0, 1});
+    CHECK(use(one) == std::array<std::uint64_t, 2>{3, 0});
+    CHECK(use(other) == std::array<std::uint64_t, 2>{0, 2});
+    one.leave_thread();
+    // The numbers go with the probe to another thread.
+    std::thread([&] {
+        guard.join_thread();
+        one.join_thread();
+        CHECK(call() == std::array<std::uint64_t, 2>{4, 0});
+        one.leave_thread();
+    }).join();
+    guard.join_thread();
+    CHECK(use(other) == std::array<std::uint64_t, 2>{0, 3});
+    CHECK(call() == std::array<std::uint64_t, 2>{0, 4});
+    other.leave_thread();
+    CHECK(call() == std::array<std::uint64_t, 2>{0, 0});
+}
+
+// A request to one probe does not interrupt the call of another probe that has the same number.
+TEST_CASE("HandlerProbe: a request does not concern another probe of the thread") {
+    FaultGuard guard;
+    WillingProbe one, other;
+    guard.adopt_thread();
+    one.adopt_thread();
+    other.join_thread();
+    // Runs call `number` of `other` until `probe` has got a hundred requests for this number.
+    const auto is_interrupted = [&](WillingProbe& probe, std::uint64_t number) {
+        std::atomic<bool> runs{false}, is_sent{false};
+        std::jthread sender([&] {
+            while (!runs) std::this_thread::yield();
+            for (int i = 0; i < 100; ++i) {
+                probe.request(ProbeRequest::interrupt, number);
+                std::this_thread::sleep_for(std::chrono::microseconds(10));
+            }
+            is_sent = true;
+        });
+        if (sigsetjmp(guard.env(), 0) == 0) {
+            guard.arm();
+            runs = true;
+            while (!is_sent) spin_pause();
+            guard.disarm();
+            return false;
+        }
+        guard.recover();
+        return guard.was_interrupted();
+    };
+    CHECK_FALSE(is_interrupted(one, 1));
+    CHECK(is_interrupted(other, 2));
+    one.leave_thread();
+    other.leave_thread();
 }
 
 }  // namespace

@@ -115,6 +115,24 @@ TEST_CASE("Partition: each worker has its share of each kind in contiguous range
     check(Partition(setup, partition.save(), ranks, workers));
 }
 
+TEST_CASE("Partition: workers get LPs in proportion to their shares") {
+    Setup setup;
+    setup.lps = 1'200;
+    SECTION("in blocks") {}
+    SECTION("by links") {
+        for (std::uint32_t lp = 0; lp < 1'200; ++lp)
+            setup.links.push_back({LpId{lp}, LpId{(lp + 1) % 1'200}, 1});
+    }
+    SECTION("by kinds") { setup.lps = kinds({{"node", 900}, {"host", 300}}); }
+    const Partition partition(setup, 1, 3, 10, {0.5, 1, 0.5});
+    std::vector<double> counts(3);
+    for (std::uint32_t lp = 0; lp < 1'200; ++lp)
+        ++counts[partition.first_owner(partition.position(lp).group).worker];
+    CHECK(counts[0] == Approx(300).epsilon(0.05));
+    CHECK(counts[1] == Approx(600).epsilon(0.05));
+    CHECK(counts[2] == Approx(300).epsilon(0.05));
+}
+
 TEST_CASE(
     "Partition: LPs start on the rank from rank_of() and its workers share them by likeness") {
     Setup setup;

@@ -36,7 +36,7 @@ class CpuTable {
     // A CPU and its node in one word, so that no thread reads one without the other. With this
     // alignment, clang reads the word without a call of libatomic.
     struct alignas(std::uint64_t) Where {
-        // The CPU's number plus 1. 0: the worker is where it began, or has no order yet.
+        // The CPU's number plus 1. 0: the worker is not bound to a CPU, or has no order yet.
         int cpu_and_1;
         NodeId node;
     };
@@ -147,7 +147,7 @@ class CpuAssignments {
         table_.orders().fetches.fetch_add(1, std::memory_order_relaxed);
         publish();
     }
-    // Whether workers share CPUs now.
+    // Whether workers of different ranks have the same CPU now.
     void set_crowded(bool crowded) noexcept {
         table_.orders().crowded.store(crowded, std::memory_order_relaxed);
     }
@@ -195,7 +195,7 @@ class CpuAssignments {
         const CpuTable::Where where = assignment(w).ordered.load(std::memory_order_relaxed);
         return {where.cpu_and_1 - 1, where.node};
     }
-    int cpu_of(std::uint32_t w) const noexcept {  // −1: where it began
+    int cpu_of(std::uint32_t w) const noexcept {  // −1: not bound
         return assignment(w).now.load(std::memory_order_relaxed).cpu_and_1 - 1;
     }
     // Records the assignment that the worker has now.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/checkpoint/saved_run.hpp"
+#include "engine/timewarp/rank/handover.hpp"
 #include "event/mail_buffer.hpp"
 #include "event/mail_ring.hpp"
 #include "lp/group.hpp"
@@ -181,12 +182,10 @@ void Rank::pass_on(BottomHalf& mail) {
     sleepers_.wake(worker);
 }
 
-void Rank::sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon, TraceTurn& trace) {
-    sleepers_.sleep(w, horizon, [&] {
-        const bool is_expecting =
-            sleepers_.keeps_network(w) && net_step(GvtRounds::Clock::now(), trace);
-        return is_expecting || failed() || has_mail(w) || gvt_.calls_for(seen);
-    });
+bool Rank::has_work(std::uint32_t w, std::uint32_t seen, TraceTurn& trace) {
+    const bool is_expecting =
+        sleepers_.keeps_network(w) && net_step(GvtRounds::Clock::now(), trace);
+    return is_expecting || failed() || has_mail(w) || gvt_.calls_for(seen);
 }
 
 bool Rank::has_mail(std::uint32_t w) noexcept {

@@ -26,7 +26,6 @@
 #include "engine/timewarp/rank/cpu_assignments.hpp"
 #include "engine/timewarp/rank/rank_balance.hpp"
 #include "engine/timewarp/rank/rebinding.hpp"
-#include "event/pending_entry.hpp"
 #include "event/ready_list.hpp"
 #include "gvt/gvt_rounds.hpp"
 #include "plan/partition.hpp"
@@ -43,14 +42,7 @@ class Os;
 class OutputWriter;
 struct AddressRange;
 struct Group;
-struct LpRecord;
-
-// Groups on their way from one worker to another, with the data that the old owner kept for them.
-struct Handover {
-    std::vector<Group*> groups;
-    std::vector<PendingEntry> pending;   // events for their LPs
-    std::vector<LpRecord*> uncommitted;  // their LPs that have uncommitted events
-};
+struct Handover;
 
 class Rank final : public ThreadedRank {
   public:
@@ -127,9 +119,9 @@ class Rank final : public ThreadedRank {
     void pass_on(BottomHalf& mail);
 
     // Thread: worker w, if it has cut the open round and has nothing else to do. `seen`: the number
-    // of rounds whose result it has read. Sleeps until there is mail with events before `horizon`,
-    // or work for the round.
-    void sleep(std::uint32_t w, std::uint32_t seen, VirtualTime horizon, TraceTurn& trace);
+    // of rounds whose result it has read. Returns whether there is mail, or work for the round. If
+    // worker w serves the network, the call also advances the network.
+    bool has_work(std::uint32_t w, std::uint32_t seen, TraceTurn& trace);
 
     // The worker that gets the mail of a group: its owner, or its next owner during a handover.
     Partition::Owner addressee(std::uint32_t g) const noexcept {

@@ -10,11 +10,12 @@
 #include <utility>
 
 #include "lp/group.hpp"
+#include "numa/place/topology.hpp"
 
 namespace nw {
 namespace {
 
-constexpr double gain_worth_moving = 0.10;  // as a share of the load of the most loaded worker
+constexpr double gain_worth_moving = 0.10;  // as a share of the time of the most loaded worker
 constexpr double balanced_enough = 0.03;    // planning stops at this share above the mean
 
 // SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
@@ -30,23 +31,32 @@ double uniform(std::uint64_t x) noexcept { return static_cast<double>(mix(x) >> 
 // The groups and the load of each worker. Groups without load are not moved.
 class Assignment {
   public:
-    Assignment(std::span<const BoundGroup> groups, std::span<const NodeId> nodes)
-        : nodes_(nodes), loads_(nodes.size()), groups_(nodes.size()) {
+    Assignment(std::span<const BoundGroup> groups, std::span<const NodeId> nodes,
+               std::span<const double> speeds)
+        : nodes_(nodes),
+          speeds_(speeds.begin(), speeds.end()),
+          loads_(nodes.size()),
+          groups_(nodes.size()) {
+        speeds_.resize(nodes.size(), 1.0);
         for (const BoundGroup& group : groups) {
             if (!(group.load > 0)) continue;
             loads_[group.worker] += group.load;
             if (!group.stays) groups_[group.worker].insert(group);
         }
-        mean_ =
-            std::accumulate(loads_.begin(), loads_.end(), 0.0) / static_cast<double>(nodes.size());
+        mean_ = std::accumulate(loads_.begin(), loads_.end(), 0.0) /
+                std::accumulate(speeds_.begin(), speeds_.end(), 0.0);
     }
 
+    // The time that the loads take if they are distributed evenly.
     double mean() const noexcept { return mean_; }
+    // The time that the worker's load takes.
+    double time(std::uint32_t worker) const noexcept { return loads_[worker] / speeds_[worker]; }
     std::uint32_t most_loaded() const noexcept {
-        return static_cast<std::uint32_t>(std::max_element(loads_.begin(), loads_.end()) -
-                                          loads_.begin());
+        std::uint32_t most = 0;
+        for (std::uint32_t w = 1; w < loads_.size(); ++w)
+            if (time(w) > time(most)) most = w;
+        return most;
     }
-    double load(std::uint32_t worker) const noexcept { return loads_[worker]; }
 
     // Moves one group from the most loaded worker to a better one: to a worker of the same node if
     // its load then stays near the mean, otherwise to the least loaded worker. Returns false if no
@@ -58,7 +68,7 @@ class Assignment {
             if (!to) continue;
             const auto choice = choose(from, *to);
             if (choice == groups_[from].end()) continue;
-            const double after = loads_[*to] + choice->load;
+            const double after = (loads_[*to] + choice->load) / speeds_[*to];
             if (same_node && after > mean_ * (1 + balanced_enough)) continue;
             move(from, *to, choice);
             return true;
@@ -87,19 +97,20 @@ class Assignment {
         std::optional<std::uint32_t> least;
         for (std::uint32_t w = 0; w < loads_.size(); ++w) {
             if (w == other_than || (same_node && nodes_[w] != nodes_[other_than])) continue;
-            if (!least || loads_[w] < loads_[*least]) least = w;
+            if (!least || time(w) < time(*least)) least = w;
         }
         return least;
     }
 
-    // Chooses the group with the highest load that is at most half of the difference. If there is
-    // none, chooses the group with the lowest load, provided that this still helps.
+    // Chooses the group with the highest load after whose move `to` takes no more time than `from`.
+    // If there is none, chooses the group with the lowest load, provided that this still helps.
     ByLoad::const_iterator choose(std::uint32_t from, std::uint32_t to) const {
         const ByLoad& groups = groups_[from];
-        const double gap = loads_[from] - loads_[to];
-        const auto longer = groups.upper_bound({UINT32_MAX, 0, gap / 2});
+        const double helps = time(from) * speeds_[to] - loads_[to];
+        const double fits = helps * speeds_[from] / (speeds_[from] + speeds_[to]);
+        const auto longer = groups.upper_bound({UINT32_MAX, 0, fits});
         if (longer != groups.begin()) return std::prev(longer);
-        return longer != groups.end() && longer->load < gap ? longer : groups.end();
+        return longer != groups.end() && longer->load < helps ? longer : groups.end();
     }
 
     void move(std::uint32_t from, std::uint32_t to, ByLoad::const_iterator choice) {
@@ -109,24 +120,35 @@ class Assignment {
     }
 
     std::span<const NodeId> nodes_;
+    std::vector<double> speeds_;  // by worker
     std::vector<double> loads_;   // by worker
     std::vector<ByLoad> groups_;  // by worker
     double mean_ = 0;
 };
 
+// Empty if the workers are not bound to CPUs.
+std::vector<double> speeds_of(const CpuAssignments& assignments) {
+    if (assignments.cpu_of(0) < 0) return {};
+    std::vector<Place> places;
+    for (std::uint32_t w = 0; w < assignments.workers(); ++w)
+        places.push_back({assignments.cpu_of(w), assignments.node_of(w)});
+    return shares_of_cpus(places);
+}
+
 }  // namespace
 
 std::vector<GroupMove> plan_moves(std::span<const BoundGroup> groups,
-                                  std::span<const NodeId> worker_nodes) {
-    Assignment assignment(groups, worker_nodes);
-    const double before = assignment.load(assignment.most_loaded());
-    // Every step reduces the sum of squares. The bound is needed for loads that rounding makes
-    // equal.
+                                  std::span<const NodeId> worker_nodes,
+                                  std::span<const double> worker_speeds) {
+    Assignment assignment(groups, worker_nodes, worker_speeds);
+    const double before = assignment.time(assignment.most_loaded());
+    // Every step reduces the longest time, or the number of workers that have it. The bound is
+    // needed for times that rounding makes equal.
     for (std::size_t step = 0; step < groups.size(); ++step) {
-        const double most = assignment.load(assignment.most_loaded());
+        const double most = assignment.time(assignment.most_loaded());
         if (most <= assignment.mean() * (1 + balanced_enough) || !assignment.improve()) break;
     }
-    const double after = assignment.load(assignment.most_loaded());
+    const double after = assignment.time(assignment.most_loaded());
     if (!(after <= before * (1 - gain_worth_moving))) return {};
     return assignment.moves();
 }
@@ -203,7 +225,7 @@ void Rebinding::plan(std::uint32_t round) {
     plan_.round = round;
     plan_.moves = check_share_ > 0
                       ? draw_moves(bound_, assignments_.workers(), check_share_, seed_ ^ round)
-                      : plan_moves(bound_, assignments_.nodes());
+                      : plan_moves(bound_, assignments_.nodes(), speeds_of(assignments_));
 }
 
 }  // namespace nw

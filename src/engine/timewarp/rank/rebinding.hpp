@@ -44,11 +44,14 @@ struct GroupMove {
     friend bool operator==(const GroupMove&, const GroupMove&) = default;
 };
 
-// Returns the moves that reduce the load of the most loaded worker by at least a tenth, or no
-// moves. Groups move to a worker of their own node if the load of this worker stays near the mean.
-// Requires: every worker < worker_nodes.size().
+// Returns the moves that reduce the longest time of a worker (its load divided by its speed) by at
+// least a tenth, or no moves. Groups move to a worker of their own node if the time of this worker
+// stays near the mean.
+// `worker_speeds`: relative; a worker with half the speed gets half of the load. Empty: all are
+// equal. Requires: every worker < worker_nodes.size(), and speeds > 0.
 std::vector<GroupMove> plan_moves(std::span<const BoundGroup> groups,
-                                  std::span<const NodeId> worker_nodes);
+                                  std::span<const NodeId> worker_nodes,
+                                  std::span<const double> worker_speeds = {});
 
 // Draws moves of about this share of the groups to other workers from `seed`, for --check-rebind.
 std::vector<GroupMove> draw_moves(std::span<const BoundGroup> groups, std::uint32_t workers,

@@ -63,6 +63,12 @@ void Executor::adopt_thread() {
     WatchedThread::adopt_thread();
 }
 
+void Executor::join_thread() noexcept {
+    core_.guard.join_thread();
+    rollbacks_.join_thread();
+    WatchedThread::join_thread();
+}
+
 void Executor::suggest_round_after(std::uint32_t events) noexcept {
     if (events > 0) suggests_round_at_ = core_.counters[Counter::executed_events] + events;
 }

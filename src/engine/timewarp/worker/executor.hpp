@@ -35,6 +35,9 @@ class Executor final : public WatchedThread {
     // Prepares the calling thread to run handlers. Thread: the worker's own, before all other calls
     // there; leave_thread() is its last call.
     void adopt_thread();
+    // Moves the executor to the calling thread. Requires: on this thread, adopt_thread() of an
+    // executor was called before, and the previous thread has called leave_thread().
+    void join_thread() noexcept;
 
     // Executes a batch of events. Returns whether there was an event that could be executed. A
     // straggler is detected when it is the smallest pending event, not when it arrives. Therefore

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/timewarp/rank/handover.hpp"
 #include "engine/timewarp/worker/worker_core_inline.hpp"
 #include "lp/side_effects.hpp"
 #include "results/statistics/live_progress.hpp"

@@ -20,6 +20,8 @@ class Housekeeping {
 
     // Carries out the orders of the placement policy. Called at the beginning of a turn.
     void relocate() { relocation_.step(); }
+    // Whether relocate() will carry out orders.
+    bool has_orders() const noexcept { return relocation_.has_orders(); }
 
     // Called for each new GVT, after Throttle::on_gvt(). `events_ahead_max`: the minimum of
     // events_ahead_max() over all workers. If memory is short, limits the number of events beyond

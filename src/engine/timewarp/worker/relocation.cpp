@@ -10,11 +10,14 @@
 
 namespace nw {
 
+bool Relocation::has_orders() const noexcept {
+    return core_.rank.assignments().orders() != orders_seen_;
+}
+
 void Relocation::step() {
-    const std::uint32_t orders = core_.rank.assignments().orders();
-    if (orders == orders_seen_) [[likely]]
+    if (!has_orders()) [[likely]]
         return;
-    orders_seen_ = orders;
+    orders_seen_ = core_.rank.assignments().orders();
     carry_out();
 }
 

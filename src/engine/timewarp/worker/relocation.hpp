@@ -22,6 +22,7 @@ class Relocation {
 
     // Cost: one comparison, unless there are new orders.
     void step();
+    bool has_orders() const noexcept;
 
   private:
     void carry_out();

@@ -33,6 +33,7 @@ class Rollbacks final : private Undoing {
 
     // Prepares the calling thread for handlers that a rollback calls.
     void adopt_thread() { guard_.adopt_thread(); }
+    void join_thread() noexcept { guard_.join_thread(); }
 
     // --- anti-messages from other workers ---
 

@@ -70,13 +70,13 @@ Worker::Worker(Rank& rank, WorkerId id)
 
 Worker::~Worker() = default;
 
-bool Worker::turn(Clock::time_point now) {
+bool Worker::turn(Clock::time_point now, bool is_carried) {
     if (standstill_.is_at_rest()) return false;
     core_.now = now;
     core_.marks.begin(now);
     core_.marks.mail_phase();
     core_.is_expecting = !core_.plan.config.net_thread && core_.rank.net_step(now, core_.marks);
-    housekeeping_->relocate();
+    if (!is_carried) housekeeping_->relocate();
     on_gvt();
     if (handovers_->is_awaiting()) handovers_->take_over();
     core_.marks.mail_phase();
@@ -111,15 +111,14 @@ bool Worker::turn(Clock::time_point now) {
 
 bool Worker::may_sleep() const noexcept {
     const bool has_cut = core_.epochs.epoch() != core_.epochs.seen();
-    return has_cut && !core_.is_expecting && core_.rank.may_sleep(core_.self.worker);
+    return has_cut && !core_.is_expecting;
 }
 
-void Worker::sleep() {
-    const auto begun = Clock::now();
-    core_.rank.sleep(core_.self.worker, core_.epochs.seen(), throttle_.horizon(), core_.marks);
-    core_.asleep_seconds += std::chrono::duration<double>(Clock::now() - begun).count();
-    core_.marks.mark(TraceKind::idle, 1);
+bool Worker::has_work() {
+    return core_.rank.has_work(core_.self.worker, core_.epochs.seen(), core_.marks);
 }
+
+bool Worker::needs_own_thread() const noexcept { return housekeeping_->has_orders(); }
 
 // --- GVT -----------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker: the share of a Time Warp run that one thread executes. It owns groups of LPs with their
-// pending events and histories, and only it changes them. Events from and for other workers pass
-// through mail rings, bottom halves and outboxes.
+// A worker: a share of a Time Warp run. One thread at a time takes its turns. It owns groups of LPs
+// with their pending events and histories, and only it changes them. Events from and for other
+// workers pass through mail rings, bottom halves and outboxes.
 //
 // The class Worker itself defines the order of the steps of a turn, and reacts to a new GVT. Its
 // parts do all other work; each part owns its state:
@@ -20,8 +20,8 @@
 //
 // WorkerCore is the state that all parts use.
 //
-// Thread: the worker's own, if not stated otherwise. The constructor and all calls after the last
-// turn belong to the main thread.
+// Thread: the worker's own or its carrier, if not stated otherwise. The constructor and all calls
+// after the last turn, except finalize(), belong to the main thread.
 #pragma once
 
 #include <cstdint>
@@ -62,12 +62,20 @@ class alignas(64) Worker final {
 
     // Executes one turn, and returns whether there was anything to do. Never blocks, so that a test
     // can run many workers and ranks in one thread. `now` is the time of the clock; tests pass
-    // other times.
-    bool turn(Clock::time_point now = Clock::now());
+    // other times. If the turn is carried (engine/turn_loop.hpp), it does not bind its thread to
+    // another CPU.
+    bool turn(Clock::time_point now = Clock::now(), bool is_carried = false);
 
-    // Blocks until another thread has mail or a result for the worker. Requires: may_sleep().
-    void sleep();
+    // Whether the worker's thread may sleep until another thread has mail before horizon() or a
+    // result for the worker. Requires: the last turn had nothing to do.
     bool may_sleep() const noexcept;
+    VirtualTime horizon() const noexcept { return throttle_.horizon(); }
+    // Called before and after the thread sleeps. Requires: may_sleep().
+    bool has_work();
+    void note_slept() { core_.marks.mark(TraceKind::idle, 1); }
+    // Whether the worker's own thread must take the next turn, because the turn will bind this
+    // thread to another CPU.
+    bool needs_own_thread() const noexcept;
 
     // Whether the run is over for this worker: all final events are committed, and no message is in
     // flight. (After a failure, the worker does not wait for messages in flight.)
@@ -84,10 +92,10 @@ class alignas(64) Worker final {
     Executor& executor() noexcept { return *executor_; }
     Pauses& pauses() noexcept { return *pauses_; }
     WorkerCore& core() noexcept { return core_; }
+    Counters& counters() noexcept { return core_.counters; }
 
     // Results. end() requires: finished().
     RunEnd end() const noexcept;
-    double asleep_seconds() const noexcept { return core_.asleep_seconds; }
     // Sets the counters, figures and groups.
     void report(WorkerTally& tally) const noexcept;
     // Adds to `sums`, by rank, the number of events and anti-messages sent to each other rank.

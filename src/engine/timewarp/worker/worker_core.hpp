@@ -130,7 +130,6 @@ struct WorkerCore {
     EventBound safe_before_most{0};  // maximum of `safe_before` so far
     Clock::time_point now{};         // time of this turn
     bool is_expecting = false;       // the network may deliver more in the next turn
-    double asleep_seconds = 0;
     StateKeeper keeper;
     UndoLog log;  // of executed events that are not in histories
     EpochCounts epochs;

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which thread of a rank takes the turns of each worker.
+//
+// Thread w is the own thread of worker w. It takes the worker's turns, unless it has lent the
+// worker to another thread, the carrier. If more threads than CPUs took turns, the kernel would
+// interrupt some of them for milliseconds, and all other workers would wait for a GVT that cannot
+// advance. A carrier takes a turn of each of its workers in sequence (docs/decisions/0045).
+//
+//     own thread   offers its worker to a carrier, then sleeps; withdraws an offer that was not
+//                  taken; recalls a worker that was taken
+//     carrier      takes an offered worker, and gives it back between two turns
+//
+// A worker's data pass from one thread to the next with the state of its loan: each store of a
+// state is a release, and each load by a thread that may take the next turn is an acquire.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "numa/os/wake_signal.hpp"
+
+namespace nw {
+
+class Carriers {
+  public:
+    explicit Carriers(std::uint32_t workers);
+
+    std::uint32_t workers() const noexcept { return static_cast<std::uint32_t>(loans_.size()); }
+    // The thread that takes the worker's turns, or that has an offer of the worker. Thread: any.
+    std::uint32_t thread_of(std::uint32_t w) const noexcept {
+        return loans_[w].state.load() & thread_mask;
+    }
+
+    // Whether a thread takes turns now, so that it will read offers. Thread: set: the thread
+    // itself; read: any.
+    void set_present(std::uint32_t thread, bool present) noexcept {
+        loans_[thread].is_present.store(present, std::memory_order_relaxed);
+    }
+    bool is_present(std::uint32_t thread) const noexcept {
+        return loans_[thread].is_present.load(std::memory_order_relaxed);
+    }
+
+    // --- Thread: the own thread of worker w ---
+
+    // Requires: is_back(w). The caller then wakes the carrier.
+    void offer(std::uint32_t w, std::uint32_t carrier) noexcept;
+    // Withdraws the offer, and returns true, if no carrier has taken the worker. Otherwise requests
+    // the worker from its carrier; the caller then wakes the carrier.
+    bool recall(std::uint32_t w) noexcept;
+    // Whether this thread takes the worker's turns.
+    bool is_back(std::uint32_t w) const noexcept {
+        return loans_[w].state.load(std::memory_order_acquire) == w;
+    }
+    // Whether the carrier has not taken the worker yet.
+    bool is_offered(std::uint32_t w) const noexcept {
+        return (loans_[w].state.load(std::memory_order_relaxed) & offered) != 0;
+    }
+    // Sleeps until the worker is given back, at most for `longest`. Returns is_back(w).
+    bool await(std::uint32_t w, std::chrono::nanoseconds longest);
+
+    // --- Thread: the carrier ---
+
+    // The number of offers that this thread has received so far.
+    std::uint32_t offers(std::uint32_t carrier) const noexcept {
+        return loans_[carrier].offers.load();
+    }
+    // Whether worker w was offered to this carrier. If so, the carrier has taken it.
+    bool take(std::uint32_t w, std::uint32_t carrier) noexcept;
+    bool is_recalled(std::uint32_t w) const noexcept { return loans_[w].is_recalled.load(); }
+    // Requires: this thread has taken the worker.
+    void give_back(std::uint32_t w) noexcept;
+
+  private:
+    static constexpr std::uint32_t thread_mask = 0xFFFF;
+    // Flags of Loan::state. Without a flag, the own thread takes the turns.
+    static constexpr std::uint32_t offered = 1u << 16;
+    static constexpr std::uint32_t taken = 1u << 17;
+
+    struct alignas(64) Loan {
+        std::atomic<std::uint32_t> state;  // the thread that takes the turns, with a flag
+        std::atomic<bool> is_recalled{false};
+        WakeSignal given_back;
+        std::atomic<std::uint32_t> offers{0};  // to the thread with this number
+        std::atomic<bool> is_present{false};   // whether this thread takes turns
+    };
+    std::vector<Loan> loans_;  // by worker, and by thread
+};
+
+}  // namespace nw
