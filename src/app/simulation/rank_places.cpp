@@ -2,6 +2,7 @@
 #include "app/simulation/rank_places.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -22,7 +23,8 @@ std::string cores_of(RankGroup& ranks, const Topology& topology) {
 
 }  // namespace
 
-RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted) {
+RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted,
+                         double cpu_quota) {
     const std::string own = cores_of(ranks, topology);
     RankPlaces chosen;
     const std::vector<std::string> cores = ranks.share(own);
@@ -34,8 +36,10 @@ RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32
     const std::size_t sharers = chosen.sharers.size();
     chosen.workers = workers_wanted;
     if (workers_wanted == 0) {
-        const std::size_t mine = std::clamp<std::size_t>(topology.core_count() / sharers, 1,
-                                                         Partition::workers_per_rank_max);
+        const double usable =
+            std::min(static_cast<double>(topology.core_count()), std::ceil(cpu_quota));
+        const std::size_t mine = std::clamp<std::size_t>(static_cast<std::size_t>(usable) / sharers,
+                                                         1, Partition::workers_per_rank_max);
         chosen.workers = static_cast<std::uint32_t>(mine);
         for (const std::string& theirs : ranks.share(std::to_string(mine)))
             chosen.workers =

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,10 @@ struct RankPlaces {
 };
 
 // Collective. `workers_wanted` 0: each rank computes one worker per core of its share, and all
-// ranks use the smallest of these numbers.
-RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted);
+// ranks use the smallest of these numbers. `cpu_quota`: the number of CPUs whose time the ranks on
+// these cores may use together (ControlGroups::cpu_quota()); it limits the number of cores.
+RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted,
+                         double cpu_quota = std::numeric_limits<double>::infinity());
 
 // Collective. Returns one readable line for each rank: its host, and the core and NUMA node of each
 // of its workers.

@@ -27,6 +27,7 @@
 #include "memory/heap/heap_guards.hpp"
 #include "memory/image/outside_pointers.hpp"
 #include "memory/region/shared_arena.hpp"
+#include "numa/os/control_groups.hpp"
 #include "results/statistics/rank_results.hpp"
 #include "util/check.hpp"
 #include "util/number_text.hpp"
@@ -245,7 +246,8 @@ Simulation::Simulation(const Setup& setup, const Config& config, RankGroup& rank
       config_(config),
       ranks_(ranks),
       topology_(linux_os()),
-      where_(choose_places(ranks, topology_, workers_of(setup, config))) {}
+      where_(choose_places(ranks, topology_, workers_of(setup, config),
+                           ControlGroups().cpu_quota())) {}
 
 namespace {
 

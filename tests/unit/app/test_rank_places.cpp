@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: choose_places() determines whether workers of different ranks have the same CPU.
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,11 @@ class LastRank final : public SilentRank {
 
 // The places on a machine with two nodes.
 RankPlaces places_of(std::uint32_t workers_wanted, std::uint32_t ranks = 1, bool together = true,
-                     int cpus_per_node = 2) {
+                     int cpus_per_node = 2,
+                     double cpu_quota = std::numeric_limits<double>::infinity()) {
     FakeOs os(2, cpus_per_node);
     LastRank last(ranks, together);
-    return choose_places(last, Topology(os), workers_wanted);
+    return choose_places(last, Topology(os), workers_wanted, cpu_quota);
 }
 
 TEST_CASE("ranks share CPUs if workers of different ranks have the same CPU") {
@@ -52,6 +54,14 @@ TEST_CASE("without --workers there is one worker per core and no spare core") {
     CHECK_FALSE(places.spare_core);
     CHECK(places_of(3).spare_core);
     CHECK(places_of(0, 1, true, 2'100).workers == 4'096);  // the maximum of --workers
+}
+
+TEST_CASE("the CPU quota of a container limits the default number of workers") {
+    CHECK(places_of(0, 1, true, 32, 2.5).workers == 3);
+    CHECK(places_of(0, 2, true, 32, 4).workers == 2);  // both ranks together
+    CHECK(places_of(0, 1, true, 32, 0.5).workers == 1);
+    CHECK(places_of(0, 1, true, 2, 64).workers == 4);
+    CHECK(places_of(8, 1, true, 32, 2).workers == 8);  // as requested
 }
 
 }  // namespace
