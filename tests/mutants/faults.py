@@ -75,6 +75,10 @@ ENGINE = [
     (WORKER + "committer.cpp", "std::reverse(rows_.begin() + first, rows_.end());", ""),
     (WORKER + "sends.cpp", "ending_.take_back_beyond_end(beyond_end);", ""),
     (WORKER + "safe_horizon.cpp", "if (groups_move) rounds_held_ = 3;", ""),
+    # Workers that share a CPU.
+    ("src/engine/timewarp/rank/rebinding.cpp", "loads_[worker] / speeds_[worker]", "loads_[worker]"),
+    ("src/engine/carriers.cpp", "loans_[w].is_recalled.store(true);", ""),
+    ("src/engine/sleepers.hpp", "wake_thread(carriers_.thread_of(w));", "wake_thread(w);"),
 ]
 
 MEMORY = [
@@ -83,6 +87,7 @@ MEMORY = [
      "std::memcpy(moved, address, std::min(old_bytes, bytes) / 2);"),
     ("src/memory/heap/lp_heap_snapshot.cpp", "bin.current = nullptr;", ""),
     ("src/memory/heap/lp_heap_snapshot.cpp", "made->used_units = static_cast<std::uint32_t>(snapshot.used_units);", ""),
+    ("src/memory/handler/handler_probe.cpp", "handler_call.number.store(calls_, std::memory_order_relaxed);", ""),
     ("src/memory/heap/platform_heap.cpp", "live_bytes_ -= chunk_bytes(bytes);", ""),
 ]
 

@@ -37,13 +37,13 @@ for count in {1, min(2, len(cpus))}:
         own = programs.statistics_of(*command, "--engine", "timewarp", "--workers", there)
         programs.expect(own["carried_turns"] == 0 and own["digest"] == expected,
                         f"{there} workers on {there} CPUs: no turn is carried")
-        variants = [["--workers", 3], ["--workers", 8], ["--workers", 4, "--pin", "off"],
-                    ["--workers", 4, "--window", "off", "--lps-per-group", 1],
+        apart = ["--workers", 4, "--window", "off", "--lps-per-group", 1]  # workers run far ahead
+        variants = [["--workers", 3], ["--workers", 8], ["--workers", 4, "--pin", "off"], apart,
                     ["--workers", 4, "--check-rollback", 0.05],
                     ["--workers", 5, "--rebind", 0.002, "--check-rebind", 0.3, "--lps-per-group", 4]]
         for variant in variants:
             run = shared(command, "--engine", "timewarp", *variant)
-            rolled_back += run["rolled_back_events"]
+            rolled_back += run["rolled_back_events"] if variant is apart else 0
             programs.expect(run["digest"] == expected, f"{variant}: digest {run['digest']}")
             groups_moved += run["numa"]["groups_moved"]
         if command is PHOLD:

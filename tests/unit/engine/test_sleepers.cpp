@@ -79,6 +79,7 @@ TEST_CASE("Sleepers: no wake-up is lost") {
 }
 
 TEST_CASE("Sleepers: work for a worker wakes the thread that takes its turns") {
+    const bool has_time = GENERATE(false, true);
     Carriers carriers(3);
     Sleepers sleepers(carriers, nullptr, std::chrono::seconds(20));
     carriers.offer(2, 1);
@@ -88,7 +89,10 @@ TEST_CASE("Sleepers: work for a worker wakes the thread that takes its turns") {
     std::jthread sender([&] {
         while (!is_going_to_sleep) std::this_thread::yield();
         for (int i = 0; i < 100; ++i) {
-            sleepers.wake_for(2, 2.0);
+            if (has_time)
+                sleepers.wake_for(2, 2.0);
+            else
+                sleepers.wake(2);
             std::this_thread::sleep_for(std::chrono::microseconds(100));
         }
     });

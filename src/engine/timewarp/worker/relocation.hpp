@@ -22,6 +22,7 @@ class Relocation {
 
     // Cost: one comparison, unless there are new orders.
     void step();
+    // Whether step() will carry out orders.
     bool has_orders() const noexcept;
 
   private:
