@@ -113,17 +113,6 @@ template <class Body>
     return detail::blocks_drawn(lp.random_counter, context.random().counter());
 }
 
-// As run_on_event(), and adds the event to the LP's digest. The digest needs no floating-point
-// operation. So it is computed here, and not after call_handler_of() has checked the floating-point
-// environment (memory/handler/float_environment.hpp).
-[[gnu::always_inline]] inline std::uint32_t run_and_digest(LpRecord& lp, EventRecord& event,
-                                                           Context& context,
-                                                           bool has_end_condition) {
-    const std::uint32_t random_used = run_on_event(lp, event, context, has_end_condition);
-    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
-    return random_used;
-}
-
 // Called after the jump of a fault. Resets the thread's state that the handler may have changed.
 // Returns a description of the failure.
 inline std::string leave_crashed_handler(const FaultGuard& guard) {

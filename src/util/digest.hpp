@@ -3,11 +3,18 @@
 // each LP, in their order, and the sum of these hashes over all LPs. It is equal for equal model,
 // seed and end time, with every engine and any number of workers and ranks.
 //
-// Chain of an LP: h' = XXH3-128(h, time, payload size and type, payload), starting from 0. If the
-// payload has more than 96 bytes, the hash of the payload takes its place. XXH3 is a hash function
-// of the xxHash library. The LP's term in the sum also hashes the LP's id, so that the digest
-// changes if two LPs exchange their histories. The sum is modulo 2^128, so the order of the LPs
-// does not matter.
+// Chain of an LP: each event appends pairs of 64-bit words, namely (time, shape), and one pair for
+// each 16 bytes of its payload. The shape contains the size and the type. The last 16 bytes are
+// filled up with zeros. If the payload has more than 96 bytes, its XXH3-128 hash (xxHash library)
+// takes its place, because XXH3 hashes long inputs faster. The hash of a pair is the 128-bit
+// product of (low ^ first ^ key_1) and (high ^ second ^ key_2). The new `high` is the exclusive or
+// of `low` and the upper half of the product, and the new `low` is the exclusive or of `high` and
+// the lower half. Hash functions of the wyhash family (Wang Yi, 2019) use such products, too. The
+// digest detects accidental differences, and gives no protection against deliberate ones.
+//
+// The LP's term in the sum is a hash of the state and of the LP's id, so that the digest changes if
+// two LPs exchange their histories. The sum is modulo 2^128, so the order of the LPs does not
+// matter.
 #pragma once
 
 #include <bit>
@@ -28,10 +35,8 @@ struct Digest {
     // Appends one committed event of an LP to the LP's chain.
     void append(VirtualTime time, EventType type, const std::byte* payload,
                 std::size_t payload_bytes) noexcept {
-        if (payload_bytes == 0)
-            append_bare(std::bit_cast<std::uint64_t>(time), type);
-        else
-            append_with_payload(time, type, payload, payload_bytes);
+        append_pair(std::bit_cast<std::uint64_t>(time), (payload_bytes << 16) | type);
+        if (payload_bytes != 0) append_payload(payload, payload_bytes);
     }
 
     // This LP's term in the sum over all LPs.
@@ -47,36 +52,16 @@ struct Digest {
     std::string hex() const;  // 32 hex digits
 
   private:
-    void append_with_payload(VirtualTime time, EventType type, const std::byte* payload,
-                             std::size_t payload_bytes) noexcept;
-
-    // The XXH3-128 hash of the four words (high, low, time, shape), computed in registers. The
-    // steps are those of xxHash's specification for inputs of 17 to 128 bytes (XXH3, "medium
-    // inputs"), with the default secret and no seed.
-    void append_bare(std::uint64_t time, std::uint64_t shape) noexcept {
-        constexpr std::uint64_t prime_1 = 0x9E3779B185EBCA87, prime_2 = 0xC2B2AE3D27D4EB4F,
-                                prime_4 = 0x85EBCA77C2B2AE63, message_bytes = 32;
-        // The first 32 bytes of the default secret.
-        constexpr std::uint64_t secret[] = {0xbe4ba423396cfeb8, 0x1cad21f72c81017c,
-                                            0xdb979083e96dd4de, 0x1f67b3b7a4a44072};
-        const std::uint64_t sum_1 =
-            (message_bytes * prime_1 + folded_product(high ^ secret[0], low ^ secret[1])) ^
-            (time + shape);
-        const std::uint64_t sum_2 =
-            folded_product(time ^ secret[2], shape ^ secret[3]) ^ (high + low);
-        low = avalanche(sum_1 + sum_2);
-        high = 0 - avalanche(sum_1 * prime_1 + sum_2 * prime_4 + message_bytes * prime_2);
-    }
-    static std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) noexcept {
+    void append_pair(std::uint64_t first, std::uint64_t second) noexcept {
         __extension__ using Wide = unsigned __int128;
-        const Wide product = static_cast<Wide>(a) * b;
-        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+        // The first 64 fractional bits of the square roots of 2 and 3.
+        constexpr std::uint64_t key_1 = 0x6a09e667f3bcc908, key_2 = 0xbb67ae8584caa73b;
+        const Wide product = static_cast<Wide>(low ^ first ^ key_1) * (high ^ second ^ key_2);
+        const std::uint64_t before = low;
+        low = high ^ static_cast<std::uint64_t>(product);
+        high = before ^ static_cast<std::uint64_t>(product >> 64);
     }
-    static std::uint64_t avalanche(std::uint64_t hash) noexcept {
-        hash ^= hash >> 37;
-        hash *= 0x165667919E3779F9;
-        return hash ^ (hash >> 32);
-    }
+    void append_payload(const std::byte* payload, std::size_t payload_bytes) noexcept;
 };
 
 }  // namespace nw

@@ -69,7 +69,6 @@ ENGINE = [
     (WORKER + "committer.cpp", "lp.digest = entry.digest;", ""),
     (WORKER + "committer.cpp", "add_anti_message(kept, entry.first_send()[i], group.heap);", ""),
     (WORKER + "logged_execution.cpp", "lp->sequence = sequence_;", ""),
-    (WORKER + "logged_execution.cpp", "lp->digest = begun.digest;", ""),
     (WORKER + "handovers.cpp", "sent.canceled_by_identity = true;", ""),
     # Output, and the end of a run.
     (WORKER + "committer.cpp", "std::reverse(rows_.begin() + first, rows_.end());", ""),

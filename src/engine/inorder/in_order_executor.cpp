@@ -284,10 +284,11 @@ template <InOrderExecutor::Extras extras>
     std::uint32_t random_used = 0;
     if (!call_handler_of(lp, guard_, failure_, [&] {
             if (ends_interval) sample_intervals(group, lp, event.time);
-            random_used = run_and_digest(lp, event, context_, extras.ends);
+            random_used = run_on_event(lp, event, context_, extras.ends);
         })) [[unlikely]]
         handler_failed(failure_);
     if (ends_interval) intervals_.add(intervals_.last_sample());
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     lp.random_counter += random_used;
     release_sends(lp);
     if constexpr (extras.looks)

@@ -7,8 +7,7 @@
 // it. A handler of a model may also change the environment. So the engine compares it after each
 // handler.
 // Cost: the processor stores two registers, and two values are compared. Before it stores MXCSR,
-// which contains the sticky flags, it completes all earlier floating-point operations. So work that
-// needs none of their results should come before the comparison.
+// which contains the sticky flags, it completes all earlier floating-point operations.
 #pragma once
 
 #include <cfenv>

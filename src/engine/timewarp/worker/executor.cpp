@@ -228,14 +228,13 @@ bool Executor::may_undo_events() const noexcept {
     ahead_.give_block(guess, lp.random_counter, context_.random());
     std::uint32_t random_used = 0;
     if (!call_handler_of(lp, core_.guard, core_.failure, [&] {
-            random_used = run_and_digest(lp, event, context_, false);
+            random_used = run_on_event(lp, event, context_, false);
         })) [[unlikely]] {
-        // If the handler has returned with a heap fault, the digest contains the event. Nothing
-        // reads this digest, because the failure of an irrevocable event ends the run.
         end_short_events(true);
         fail_running(core_.failure);
         return;
     }
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     lp.random_counter += random_used;
     Sends::release_short<true>(core_, sends_, lp);
     if (entry.sent_count != 0) [[unlikely]] {
@@ -458,11 +457,12 @@ inline void Executor::begin_execution(LpRecord& lp, EventRecord& event, HistoryE
     if (!call_handler_of(lp, core_.guard, core_.failure, [&] {
             if (core_.intervals != nullptr) [[unlikely]]
                 sends_.add_figures(group, lp, event.time);
-            random_used = run_and_digest(lp, event, context_, false);
+            random_used = run_on_event(lp, event, context_, false);
         })) [[unlikely]] {
         fail_running(core_.failure);
         return;
     }
+    lp.digest.append(event.time, event.type, event.payload(), event.payload_bytes);
     logged_.end(lp, event, context_, random_used);
     if constexpr (paranoid) check_change(lp);
 }

@@ -35,9 +35,6 @@ void LoggedExecution::keep() {
     LogEntry& begun = *begun_;
     // An interruption may come between the count of an event and its entry in the buffer.
     lp->sequence = sequence_;
-    // An interruption may come while the digest is computed. If the handler has returned with a
-    // heap fault, the digest contains the event.
-    lp->digest = begun.digest;
     committer_.take_into_history(*group, *lp);
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);
     kept = std::exchange(effects_, {});
