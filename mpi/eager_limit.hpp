@@ -6,10 +6,10 @@
 
 namespace nw {
 
-// Returns the largest eager message, in bytes of payload: at least 1 KiB, at most 64 KiB. Reads
+// Returns the size of the largest eager message, in bytes of payload: from 1 KiB to 64 KiB. Reads
 // Open MPI's limits of the shared-memory and TCP transports through MPI's tool interface (MPI_T),
-// and returns the smaller limit minus 256 bytes for the header. Without such a limit it uses 4 KiB,
-// which is Open MPI's default, minus the header.
+// and returns the smaller limit minus 256 bytes for the header. If there is no such limit, returns
+// Open MPI's default of 4 KiB, minus the header.
 std::size_t eager_bytes();
 
 }  // namespace nw

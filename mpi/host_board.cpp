@@ -53,9 +53,9 @@ HostBoard::~HostBoard() {
     if (host_ != MPI_COMM_NULL) MPI_Comm_free(&host_);
 }
 
-// Returns memory that all ranks of the host share. The first rank allocates all of it, as its part
-// of an MPI window. Returns null if this rank is alone on its host or if a rank cannot allocate the
-// window. Collective over the ranks of the host.
+// Returns memory that all ranks of the host share. The first rank allocates all of this memory, as
+// its part of an MPI window. Returns null if this rank is alone on its host or if a rank cannot
+// allocate the window. Collective over the ranks of the host.
 void* HostBoard::share_memory() {
     mpi_check(MPI_Comm_size(host_, &members_), "MPI_Comm_size");
     mpi_check(MPI_Comm_rank(host_, &member_), "MPI_Comm_rank");

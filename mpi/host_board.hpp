@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduces values over the ranks of a host, in memory that the ranks share. Each rank stores its
-// value; the last rank to do so combines all values. A reduction by MPI takes 2 ⌈log₂ P⌉ messages
-// in sequence, and each message waits until its receiver has a core and calls MPI.
+// value. The last rank that stores its value combines all values. A reduction by MPI takes 2 ⌈log₂
+// P⌉ messages in sequence, and each message waits until its receiver has a core and calls MPI.
 //
 // Thread: the holder of the net role. Constructor and destructor: the main thread.
 #pragma once
@@ -32,8 +32,8 @@ class HostBoard {
     // True if this rank is the first of the ranks that share this board.
     bool is_first() const noexcept { return member_ == 0; }
 
-    // Stores this rank's value. Each rank calls it once for each reduction. The last rank to call
-    // it combines all values. Requires: this rank has read the result of the last reduction.
+    // Stores this rank's value. Each rank calls put() once for each reduction. The last of these
+    // calls combines all values. Requires: this rank has read the result of the last reduction.
     void put(std::span<const std::byte> own, Transport::Combine combine);
     // True when sum() is the combination of the values of all ranks that share this board.
     bool is_combined() const noexcept { return board_->combined.load() == put_; }
@@ -54,8 +54,8 @@ class HostBoard {
     std::span<std::byte> sum() const noexcept { return {slot(members_), bytes_}; }
 
   private:
-    // Counts of reductions. In memory, a Board is followed by the wake signals of the ranks and by
-    // the slots: one for the value of each rank, then one for the sum.
+    // Counts of reductions. In memory, the wake signals of the ranks follow the Board, and then the
+    // slots: one slot for the value of each rank, and one slot for the sum.
     struct Board {
         alignas(64) std::atomic<std::uint32_t> arrivals{0};  // calls of put() by all ranks
         alignas(64) std::atomic<std::uint32_t> combined{0};

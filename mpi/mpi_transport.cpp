@@ -78,8 +78,8 @@ MpiTransport::~MpiTransport() {
 
 void MpiTransport::send(RankId destination, std::span<const std::byte> batch) {
     NW_CHECK(batch.size() <= buffer_bytes_);
-    // Completed sends are not collected here: receive() tests all requests once per step, and a
-    // test here would have that cost for each batch.
+    // Completed sends are not collected here: receive() tests all requests once per step. A test
+    // here would have the same cost for each batch.
     if (free_buffers_.empty())
         free_buffers_.push_back(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes_));
     Buffer buffer = std::move(free_buffers_.back());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends batches and reduces values over MPI. A batch is a nonblocking message of at most the eager
-// limit, unless it is a single larger message. Receives are posted in advance, for messages from
-// any rank. A reduction goes first over the ranks of each host (host_board.hpp), and then over the
-// hosts, as one MPI_Iallreduce with the caller's operation.
+// Sends batches and reduces values over MPI. Each batch is sent as one nonblocking message. The
+// size of a batch is at most the eager limit, unless the batch contains a single larger message.
+// Receives are posted in advance, for messages from any rank. A reduction goes first over the ranks
+// of each host (host_board.hpp), and then over the hosts, as one MPI_Iallreduce with the caller's
+// operation.
 //
 // There is no cost for a rank that exchanges no messages with this rank: buffers belong to messages
 // under way, not to ranks. The buffer and the request of a send are kept until a test of the

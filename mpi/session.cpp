@@ -25,8 +25,8 @@ namespace {
 
 constexpr int message_tag = 1;
 
-// Returns whether a launcher started this process. Launchers set these environment variables: Open
-// MPI's mpirun, PMIx (srun --mpi=pmix, prterun), and PMI 1 and 2 (srun --mpi=pmi2, MPICH's Hydra).
+// Returns whether a launcher started this process. The environment variables are set by Open MPI's
+// mpirun, by PMIx (srun --mpi=pmix, prterun), and by PMI 1 and 2 (srun --mpi=pmi2, MPICH's Hydra).
 bool is_launched() noexcept {
     for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
         if (std::getenv(name) != nullptr) return true;

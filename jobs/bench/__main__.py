@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the speed of the engines as ratios: PHOLD compared with a plain loop without an engine,
-Time Warp compared with the sequential engine on all models, kinds of rollback, many LPs, large
-states, MPI ranks compared with workers, and workers beside foreign processes on too few cores; and
-the instructions per event. Each ratio is printed with its target.
+"""Measures the speed of the engines as ratios, and the instructions per event. Compared are PHOLD
+with a plain loop without an engine, Time Warp with the sequential engine on all models, and MPI
+ranks with workers. Other cases are kinds of rollback, many LPs, large states, and workers beside
+foreign processes on too few cores. Each ratio is printed with its target.
 
-Everything is measured once per round, so that noise of the machine affects all measurements. The
-medians over the rounds are compared."""
+In each round, everything is measured once, so that noise of the machine affects all measurements.
+The medians over the rounds are compared."""
 
 import argparse
 import json
@@ -48,7 +48,7 @@ def arguments():
     which.add_argument("--sections", type=sections, default=list(rows.SECTIONS), metavar="NAME,...",
                        help=f"what to measure, of {', '.join(rows.SECTIONS)} (all)")
     which.add_argument("--crowded", action="store_const", dest="sections", const=["crowded"],
-                       help="only the section crowded: workers and foreign processes compared with "
+                       help="as --sections crowded: only workers beside foreign processes, compared with "
                             "their fair share of the cores")
     parser.add_argument("--programs", type=Path, default=Path("build/bin"), metavar="DIR",
                         help="folder of the programs (build/bin)")

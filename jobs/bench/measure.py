@@ -17,7 +17,8 @@ from lib.cachegrind import read_summary
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "lib/launch.py"
 
-# A run that takes longer is interrupted. The figure then covers the events that it has committed.
+# A run that takes longer is interrupted. The figure then covers the events that the run has
+# committed.
 SECONDS_MAX = 30
 SECONDS_TO_STOP = 60
 
@@ -74,8 +75,8 @@ def busy_processes(count):
 
 
 def wait(process):
-    """(stdout, stderr, exit code). A process that takes longer than SECONDS_MAX is interrupted; its
-    exit code is 0 if it ended because of that."""
+    """Returns (stdout, stderr, exit code). A process that takes longer than SECONDS_MAX is
+    interrupted. If the interrupt has ended the process, 0 is returned as its exit code."""
     try:
         return *process.communicate(timeout=SECONDS_MAX), process.returncode
     except subprocess.TimeoutExpired:

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All rows of the bench: their columns, each of which is a run, and the targets for the ratios. A
-section is a function that returns its rows."""
+"""All rows of the bench. Each column of a row is a run. A row also contains the targets for the
+ratios of its columns. A section is a function that returns its rows."""
 
 import os
 from typing import NamedTuple
 
 from measure import Run, events_a_batch, printed, setup_seconds, whole_seconds
 
-# These take about one second, so that the cost of set-up has little effect.
+# Runs with this number of events take about one second, so that the cost of set-up has little
+# effect.
 EVENTS = 10_000_000
 
 
 class Wanted(NamedTuple):
-    """A target for the ratio over / under * scale, or for over * scale if `under` is empty."""
+    """A target for the ratio `over` / `under` * `scale`; if `under` is empty, for `over` *
+    `scale`."""
     label: str
     over: str
     under: str = ""
@@ -39,7 +41,7 @@ SHAPES = [(1024, 1), (1024, 16), (65536, 1), (65536, 16)]
 
 
 def phold(lps, events_per_lp, remote=0.1, events=EVENTS):
-    """The command line; its mean delay is 1."""
+    """The command line of a run in which the mean delay is 1."""
     return (f"phold --lps {lps} --events-per-lp {events_per_lp} --remote {remote} --state 16"
             f" --until {max(8.0, events / (lps * events_per_lp)):g}")
 
@@ -112,7 +114,8 @@ def pcs_rows():
 
 
 def saving_rows():
-    """Whether the adaptive interval between saved states is as good as a fixed one, if the past is kept."""
+    """Whether the adaptive interval between saved states is as good as a fixed one, with
+    --keep-safe-events on."""
     def interval(command, value):
         return Run(command + ONE + KEPT + " --rollback snapshot --state-saving-interval " + value)
 
@@ -137,8 +140,8 @@ def size_rows():
             "1024 LPs": Run(phold(1024, 1) + engine),
             "1000000 LPs": Run(phold(1_000_000, 1) + engine)},
             [Wanted("an event of a million LPs / of 1,024", "1000000 LPs", "1024 LPs", at_most=growth)])
-    # This row follows rows that needed as much memory. In a virtual machine, allocation takes two
-    # to four times as long if the memory must first be obtained from the host.
+    # This row is measured after rows that need as much memory. In a virtual machine, allocation
+    # takes two to four times as long if the memory must first be obtained from the host.
     setup = "phold --lps 1000000 --state 16 --until 0.001"
     yield Row("set-up of 1000000 LPs", {
         "sequential": Run(setup + SEQUENTIAL, setup_seconds),
@@ -166,7 +169,7 @@ def crowded_rows():
              (cores, max(1, cores // 2), 0.8), (cores, cores, 0.6),
              (cores + 1, max(1, cores // 2), 0.6), (cores + 1, cores, 0.6)]
     command = phold(1024, 16)
-    longer = phold(1024, 16, events=4 * EVENTS)  # the trial takes 0.4 s
+    longer = phold(1024, 16, events=4 * EVENTS)  # the trial of auto takes 0.4 s
     columns = {"1 worker": Run(command + ONE)}
     wanted = []
 
@@ -212,7 +215,8 @@ def rank_rows():
 
 
 def auto_rows():
-    """--engine auto on all models that declare a lookahead, with two workers. The others run in Time Warp."""
+    """--engine auto on all models that declare a lookahead, with two workers. With auto, the other
+    models run in Time Warp."""
     few = "phold --lps 1024 --events-per-lp 16 --remote 0.1 --state 16"
     models = [
         *((phold_name(*shape), phold(*shape, events=4 * EVENTS)) for shape in (*SHAPES, (65536, 1, 1))),

@@ -47,7 +47,7 @@ def curves(axes, places, measures, what):
 # --- Models of handlers ------------------------------------------------------------------------
 
 def phold(axes, runs):
-    """Draws the newest results file of the bench. It makes no run, because times depend on the
+    """Draws the newest results file of the bench. No run is made, because times depend on the
     machine."""
     file = max((ROOT / "docs/results").glob("bench-*.json"))
     result = json.loads(file.read_text())

@@ -20,8 +20,8 @@ class Core:
 @dataclass(frozen=True)
 class Machine:
     cores: tuple  # ordered by node, then by CPU
-    # Whether "each NUMA node" and "each core" are the same sets for mpirun as for this module.
-    # mpirun counts the whole machine, with CPUs outside its affinity and nodes without cores.
+    # Whether mpirun and this module count the same nodes and cores. mpirun counts those of the
+    # whole machine, including CPUs outside its affinity and nodes without cores.
     regular: bool
 
     def parts(self, by):
@@ -32,8 +32,8 @@ class Machine:
         return [sorted(parts[number]) for number in sorted(parts)]
 
     def shares(self, count):
-        """CPUs for `count` ranks with equal numbers of neighboring cores. Requires: at least
-        `count` cores."""
+        """The CPUs of each of `count` ranks. All ranks get the same number of neighboring cores.
+        Requires: at least `count` cores."""
         each = len(self.cores) // count
         return [sorted(cpu for core in self.cores[i * each:(i + 1) * each] for cpu in core.cpus)
                 for i in range(count)]

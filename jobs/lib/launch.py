@@ -7,23 +7,24 @@ usage: launch.py [--print] [--retries N] [--hostfile FILE] RANKS PROGRAM [ARGUME
 RANKS   numa: one rank per NUMA node; socket: one rank per socket; a number of ranks; or alone: without MPI.
         Ranks are bound to cores if there are enough cores; otherwise they share the cores, unbound.
 --hostfile FILE
-        run on the machines in FILE (a line `NAME slots=CORES` each), which are assumed to be like this one.
+        run on the machines in FILE (a line `NAME slots=CORES` for each machine). These machines are assumed to
+        be like this one.
 --retries N
-        start a run with --checkpoint again, up to N times, when a rank or a machine has failed: from its
-        last checkpoint, or from the beginning if there is none yet. Machines that do not answer are left
-        out. Inside a SLURM allocation, these are the machines that SLURM has lost; SLURM keeps the other
-        machines if the job was submitted with --no-kill.
+        start a run with --checkpoint again, up to N times, when a rank or a machine has failed. The run
+        continues from its last checkpoint, or starts from the beginning if there is no checkpoint yet.
+        Machines that do not answer are left out. Inside a SLURM allocation, these are the machines that
+        SLURM has lost; SLURM keeps the other machines if the job was submitted with --no-kill.
 --print prints the command line and does not run it.
 
-Open MPI's mpirun starts the ranks. Inside a SLURM allocation srun starts them if it supports PMIx (see
-`srun --mpi=list`); then RANKS counts nodes and sockets on all hosts of the allocation, which are assumed to be
-like this one. The printed line is complete: it can be copied into a script. For root it has
---allow-run-as-root, which mpirun requires.
+Open MPI's mpirun starts the ranks. Inside a SLURM allocation, srun starts the ranks if srun supports PMIx (see
+`srun --mpi=list`). In a SLURM allocation, RANKS counts the nodes and sockets of all hosts of the allocation;
+these hosts are assumed to be like this one. The printed line is complete: it can be copied into a script. For
+root the line has --allow-run-as-root, which mpirun requires.
 
 SIGINT, SIGTERM, SIGUSR1 and SIGHUP are forwarded to the ranks, which write their last report or checkpoint.
 
-Exit code: the exit code of the program (with --retries, of its last run), which is 0 after a checkpoint;
-2 wrong RANKS, N or FILE; 4 no mpirun; 130, 143 and 138 interrupted."""
+Exit code: the exit code of the program (with --retries, of its last run), which is also 0 if the run was
+stopped after a checkpoint; 2 wrong RANKS, N or FILE; 4 no mpirun; 130, 143 and 138 interrupted."""
 
 import os
 import re
@@ -45,9 +46,10 @@ ALLOWED = "allowed: numa, socket, or a number of ranks from 1"
 ALLOWED_RETRIES = "allowed: a number from 1 to 9999"
 ALLOWED_HOSTS = "allowed: a file with a line `NAME slots=CORES` for each machine"
 SAME_SIGNAL_SECONDS = 1
-# mpirun detects a lost machine only after minutes, or reports it and then waits forever for its
-# remaining ranks, which wait for the ranks of the lost machine. Therefore this program checks the
-# machines. A check starts a program on each machine and takes some tenths of a second.
+# mpirun detects a lost machine only after minutes. Or mpirun reports the lost machine, but then
+# waits forever for the remaining ranks, which wait for the ranks of the lost machine. Therefore
+# this program checks the machines. A check starts a program on each machine and takes some tenths
+# of a second.
 SECONDS_BETWEEN_CHECKS = 60
 SECONDS_TO_END = 5
 
@@ -151,14 +153,15 @@ def srun_words(ranks, wanted, each, parts, machine, launcher, program):
 
 
 class Run:
-    """Runs a command line, and possibly others after it, and forwards signals.
+    """Runs command lines, one after the other, and forwards signals to them.
 
     The first SIGINT or SIGTERM is sent directly to the ranks that are children of mpirun, because
-    mpirun would kill the ranks one second after a signal, and the last report or checkpoint of a
-    long run takes longer. mpirun is in its own process group, because otherwise the terminal would
-    send it the Ctrl-C, too. If mpirun has no ranks as children, because all are on other hosts,
-    mpirun gets the signal and forwards it; so does srun, whose child is not a rank. mpirun and srun
-    forward SIGUSR1 to all ranks and wait. A second SIGINT or SIGTERM is sent to mpirun.
+    mpirun would kill the ranks one second after a signal, but the last report or checkpoint of a
+    long run takes longer than a second. mpirun is in its own process group, because otherwise the
+    terminal would also send Ctrl-C to mpirun. If mpirun has no ranks as children, because all ranks
+    are on other hosts, mpirun gets the signal and forwards it. srun also gets the signal and
+    forwards it, because the child of srun is not a rank. mpirun and srun forward SIGUSR1 to all
+    ranks and wait. A second SIGINT or SIGTERM is sent to mpirun.
 
     child_forwards: the child is a rank, or forwards signals to the ranks."""
 
@@ -168,7 +171,7 @@ class Run:
         self._ended = []  # (signal, time) of each request to end the run at once
 
     def once(self, words, lost=None):
-        """Runs a command line and returns its exit code. `lost` is called periodically. If it
+        """Runs a command line and returns its exit code. `lost` is called periodically. If `lost`
         returns lost machines, the command line is ended, because it may never end by itself."""
         handlers = {signal.SIGUSR1: self._forward, signal.SIGINT: self._end_ranks_first,
                     signal.SIGTERM: self._end_ranks_first}
@@ -218,7 +221,7 @@ class Run:
     def _end_ranks_first(self, number, _):
         self.stopped = True
         request = number, time.monotonic()
-        # `timeout` and batch systems send a signal to this process and again to its process group.
+        # `timeout` and batch systems send a signal twice: to this process and to its process group.
         if self._ended and request[1] - self._ended[0][1] < SAME_SIGNAL_SECONDS:
             return
         ranks = [] if self._ended or self._child_forwards else children_of(self._launched.pid)
@@ -238,7 +241,7 @@ def children_of(process):
 
 @dataclass
 class Wanted:
-    """The command line of this file."""
+    """The options and arguments of this program."""
 
     only_print: bool = False
     retries: int = 0
@@ -279,7 +282,7 @@ def read_command_line(words):
 
 
 class Start:
-    """The ranks and machines of a try. The next try may have fewer of them."""
+    """The ranks and machines of a try. The next try may have fewer ranks and machines."""
 
     def __init__(self, wanted):
         self.launcher = Launcher() if wanted.ranks == "alone" else find_launcher(os.environ)

@@ -11,8 +11,8 @@ class BadMachine(Exception):
 
 
 def read(text):
-    """(name, JSON) of `text`: ("", content) of FILE, or the machine NAME of FILE#NAME, where FILE
-    contains several machines. Raises BadMachine."""
+    """Returns (name, JSON). If `text` is FILE: "" and the content of FILE. If `text` is FILE#NAME,
+    where FILE contains several machines: NAME and the machine with this name. Raises BadMachine."""
     file, _, name = text.partition("#")
     try:
         content = json.loads(Path(file).read_text())

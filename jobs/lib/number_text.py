@@ -8,7 +8,7 @@ NONE = "–"
 
 
 def count(number):
-    """12,345; from a million on 4.04 million."""
+    """For example 12,345. A number of at least a million is shortened, as in 4.04 million."""
     if number is None:
         return NONE
     for size, unit in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):

@@ -24,13 +24,13 @@ build    libopenmpi-dev       mpi mpi.h                           several ranks
 build    librandom123-dev     header Random123/philox.h           random numbers
 test     catch2               header catch2/catch.hpp|catch2/catch_all.hpp  unit tests
 test     python3              command python3                     checks of the source tree
-test     spin                 command spin                        model checker, for the GVT
+test     spin                 command spin                        model checker, for GVT
 test     python3-h5py         python h5py                         reads output in typed columns
 test     clang-format         command clang-format                layout of the sources
 test     doxygen              command doxygen                     reference of the public headers
-test     libsqlite3-dev       header sqlite3.h                    a library to be used in handlers
+test     libsqlite3-dev       header sqlite3.h                    a library that tests use in handlers
 ranks    openmpi-bin          command mpirun                      starts ranks
-ranks    python3              command python3                     determines where they run
+ranks    python3              command python3                     selects the cores of each rank
 reference doxygen             command doxygen                     pages of jobs/run reference
 reference python3             command python3                     reads the comments of the headers
 report   python3              command python3                     the page of jobs/run report
@@ -38,7 +38,7 @@ plots    python3-matplotlib   python matplotlib                   figures of job
 intervals python3-scipy     python scipy                        quantiles of jobs/run replicate
 counts   valgrind             command valgrind                    instructions and cache misses, for bench and paper-state-saving
 guest    qemu-system-x86      command qemu-system-x86_64          a machine with several NUMA nodes
-guest    python3              command python3                     starts it
+guest    python3              command python3                     starts this machine
 guest    numactl              command numactl                     shows nodes, binds memory
 guest    zstd                 command zstd                        unpacks kernel modules of Ubuntu
 beside   python3-simpy3       python simpy                        the same models in SimPy
@@ -63,7 +63,7 @@ header_exists() {
 }
 
 # python_with MODULE: prints a python3 that has the module. Debian's packages are for
-# /usr/bin/python3, which need not be the first python3 in PATH.
+# /usr/bin/python3, which is not always the first python3 in PATH.
 python_with() {
     local python
     for python in python3 /usr/bin/python3; do
@@ -100,7 +100,7 @@ install_packages() {
     fi
     if [[ $EUID -ne 0 ]]; then
         if ! command -v sudo >/dev/null; then
-            echo "numawarp: neither root nor sudo; please install: $missing" >&2
+            echo "numawarp: this user is not root, and sudo is missing; please install: $missing" >&2
             exit 4
         fi
         as_root=(sudo)

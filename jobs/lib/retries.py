@@ -66,8 +66,8 @@ def allocated(job):
 
 
 def cause_of(code, lost):
-    """The reason to start a run with exit code `code` again, as text; empty if it must not be
-    started again. `lost`: names of the machines that no longer answer."""
+    """The reason to start a run again that ended with exit code `code`, as text; empty if the run
+    must not be started again. `lost`: names of the machines that no longer answer."""
     if code in ON_PURPOSE:
         return ""
     if lost:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a model with independent seeds and computes how precise its measures are: means over the
-runs, with Student's confidence intervals, and, if options vary, also the differences from the first
-variant, over pairs of runs with the same seed.
+"""Runs a model with independent seeds and computes how precise its measures are. The results are
+means over the runs, with Student's confidence intervals. If options vary, the results also contain
+the differences from the first variant, over pairs of runs with the same seed.
 
-Options that do not belong to this command go to MODEL. Finished runs are kept in the folder, by
-model, options, seed and program, and are not repeated. Repeat the command to continue an
+Options that do not belong to this command go to MODEL. Finished runs are kept in the folder. A run
+with the same model, options, seed and program is not repeated. Repeat the command to continue an
 interrupted series, or to add runs to a series."""
 
 import argparse
@@ -67,8 +67,8 @@ def arguments():
     parser.add_argument("--runs", type=number(int, 2, 100_000, "a number from 2 to 100000"),
                         default=20, metavar="N", help="runs of each variant, with seeds from 1 (20)")
     parser.add_argument("--until-precision", type=share, metavar="P",
-                        help="add runs until half the interval of each measure is at most this share of its "
-                             "mean")
+                        help="add runs until, for each measure, half the width of the interval is at most this "
+                             "share of the mean")
     parser.add_argument("--runs-max", type=number(int, 2, 100_000, "a number from 2 to 100000"),
                         default=1000, metavar="N", help="maximum number of runs for --until-precision (1000)")
     parser.add_argument("--vary", type=varied, action="append", default=[], metavar="OPTION=V,V,...",

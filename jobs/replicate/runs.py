@@ -108,8 +108,8 @@ class Series:
 
     def _layout(self, known, missing):
         """(runs at a time, options for the engine, reason). Sequential runs have no cost for
-        rollbacks and GVT, so each run is sequential if cores, memory and missing runs allow one run
-        per core."""
+        rollbacks and GVT. Therefore each run is sequential if there are enough memory and enough
+        missing runs for one run per core."""
         cores = len(this_machine().cores)
         fit = max(1, int(MEMORY_SHARE * available_bytes() / max(known["bytes"], 1)))
         at_once = max(1, min(cores, fit, missing))
@@ -120,7 +120,7 @@ class Series:
         short = "memory" if at_once == fit < missing else "runs"
         # Without --pin off, concurrent runs would bind their workers to the same cores.
         return at_once, ["--workers", workers, "--pin", "on" if at_once == 1 else "off"], \
-            f"{took}; {short} for only {at_once} at a time, each with {workers} workers"
+            f"{took}; enough {short} for only {at_once} at a time, each with {workers} workers"
 
     def _run(self, missing, at_once, words):
         waiting, running, progress = list(missing), {}, Progress()

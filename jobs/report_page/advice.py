@@ -186,8 +186,8 @@ def dear_rollbacks(run):
     coasted, executed = run.count("coasted_events"), run.count("executed_events")
     if coasted < 0.2 * executed:
         return None
-    return Advice(f"{plain(coasted)} events were executed again to rebuild states from saved ones: "
-                  f"{percent(coasted / executed)} more than the forward executions.",
+    return Advice(f"{plain(coasted)} events were executed again to rebuild states from saved states. This number "
+                  f"is {percent(coasted / executed)} of the number of forward executions.",
                   "Save states more often, --state-saving-interval 1 or 4; or --rollback copy or "
                   "reverse, if the model supports it.", ("--state-saving-interval", "--rollback"))
 

@@ -37,7 +37,7 @@ def verdict(runs):
     others = differences(runs)
     reason = f" They differ in {', '.join(others)}." if others else \
         " Some were interrupted, or have no digest."
-    agreed = " The runs that did have equal digests." if judged else ""
+    agreed = " The runs that simulated the same model to the end have equal digests." if judged else ""
     return (f'<p class="note">Not all of these runs simulated the same model to the end.{escape(reason)}'
             f"{agreed}</p>")
 

@@ -17,7 +17,7 @@ def thinned(rows):
     if rising and kept[-1] is not rising[-1]:
         kept.append(rising[-1])
     # The last sample is taken at the end of the run, possibly very soon after the previous one. A
-    # rate over such a short time would have no meaning, so the previous one is removed.
+    # rate over such a short time would have no meaning, so the previous sample is removed.
     if len(kept) > 3 and kept[-1]["seconds"] - kept[-2]["seconds"] < \
             (kept[-2]["seconds"] - kept[-3]["seconds"]) / 2:
         del kept[-2]

@@ -72,8 +72,8 @@ class Run:
 
     @property
     def loop_seconds(self):
-        """The time of the event loop in this process. The wall time of a restarted run is that of
-        the whole run."""
+        """The time of the event loop in this process. The wall time in the file is that of all
+        processes of a restarted run."""
         return max(0, self.count("wall_seconds") - self.began_seconds)
 
     @property

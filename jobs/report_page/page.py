@@ -50,7 +50,7 @@ def restarts(run):
 
 
 def facts(run):
-    """The origin of the figures, which a reader needs to compare them with others."""
+    """The origin of the figures. A reader needs the origin to compare the figures with others."""
     ended = {"until": "the end time was reached", "no_events": "no events were left",
              "all_can_end": "all LPs can end",
              "interrupted": "INTERRUPTED before its end"}.get(run.text("end_reason"), NONE)

@@ -208,8 +208,8 @@ def rollback_part(run):
 
 
 def spots(run):
-    """A chart of the LPs that were rolled back most, which is shown below another chart; empty if
-    it would contain all LPs."""
+    """A chart of the LPs that were rolled back most. The chart is shown below another chart, and is
+    empty if it would contain all LPs."""
     worst = run.rows("most_rolled_back_lps", "lp", "worker", "rolled_back_events")[:SPOTS_SHOWN]
     undone = run.count_here("rolled_back_events")
     if not worst or not undone or run.count("lps") <= len(worst):
@@ -280,7 +280,7 @@ def memory_part(run):
                   ("saved states, peak", size(run.number("memory.saved_states_bytes_peak"))),
                   ("--memory-cap", run.option("memory-cap") or NONE))
     said = "" if any(kinds.values()) else absent(
-        "Only files of Time Warp runs have the use of memory; older files do not have it.")
+        "This file has no data about the use of memory. Only newer files of Time Warp runs contain such data.")
     return section("memory", heading, facts, grid(*figures), said)
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts that send each other messages over channels with a latency. A host processes the messages
-// that it receives one after the other.
+// Hosts that send each other messages over channels with a latency. A host processes its received
+// messages one after the other.
 #include <numawarp/process.hpp>
 
 struct Parameters {

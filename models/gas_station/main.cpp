@@ -45,7 +45,7 @@ struct Station final : nw::ProcessLp {
         }
     }
     Car new_car() { return {env.random().uniform(5, 25)}; }
-    // Orders a truck when the level of the tank is low, and waits until the truck has refilled it.
+    // Orders a truck when the tank's level is low, and waits until the truck has refilled the tank.
     nw::Process control() {
         for (;; co_await env.delay(check))
             if (tank.level() < threshold * tank.capacity()) co_await env.start(truck());

@@ -3,7 +3,7 @@
 // it leave. With --move, a share of these people walks to a cinema drawn at random.
 #include <numawarp/process.hpp>
 
-constexpr std::uint32_t films = 3, seats = 50, most_tickets = 6;  // of one person
+constexpr std::uint32_t films = 3, seats = 50, most_tickets = 6;  // most_tickets: of one person
 constexpr double buying = 1, refused = 0.5, walk = 10;            // minutes
 struct Person {
     std::uint32_t film, tickets;

@@ -9,8 +9,8 @@
 // cell stores the number of channels in use, and counts calls and moves.
 //
 // The state of a cell consists of sums of integers, to which events add. So one function,
-// account(), applies an event to the state and also undoes it. on_reverse needs only the event and
-// one bit: whether the event took a channel.
+// account(), applies an event to the state and also undoes the event. on_reverse needs only the
+// event and one bit: whether the event took a channel.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Parameters {
 struct Portable {
     double calls_at;                          // time of the next call attempt
     double completes_at = nw::time_infinity;  // time at which the call ends; infinity: no call
-    double moves_at = nw::time_infinity;      // time at which it leaves the cell; infinity: never
+    double moves_at = nw::time_infinity;      // time at which the portable leaves; infinity: never
     double began_at = 0;                      // time at which the last call began
     std::uint64_t number;
 
@@ -57,7 +57,7 @@ inline std::uint64_t milliseconds(double seconds) noexcept {
 // The channels in use, as plain numbers. take() and give_back() undo each other.
 struct PlainChannels {
     std::uint64_t taken = 0;
-    std::uint64_t ms = 0;  // sum of the times of give_back() minus the times of take(), mod 2^64
+    std::uint64_t ms = 0;  // sum of the times of give_back() - sum of the times of take(), mod 2^64
 
     std::uint64_t count() const noexcept { return taken; }
     void take(std::uint64_t, double now) noexcept {
@@ -75,7 +75,7 @@ struct PlainChannels {
 // The channels in use, as a container. It has the same interface as PlainChannels.
 struct ListedChannels {
     std::map<std::uint64_t, double> taken_at;  // time of take(), by portable
-    std::uint64_t ms = 0;                      // total time of use of channels given back
+    std::uint64_t ms = 0;                      // total use of the channels that were given back
 
     std::uint64_t count() const noexcept { return taken_at.size(); }
     void take(std::uint64_t portable, double now) { taken_at.emplace(portable, now); }
@@ -99,7 +99,8 @@ struct CellState {
     std::uint64_t portables = 0;  // in the cell now
 
     // The counts below, and the times of `channels`, begin at --count-from.
-    // Call attempts: with a channel; without a free channel; of portables already in a call.
+    // Call attempts. connected: a channel was free. blocked: no channel was free. busy_lines: the
+    // portable was already in a call.
     std::uint64_t connected = 0, blocked = 0, busy_lines = 0;
     std::uint64_t completed = 0, completed_ms = 0;  // completed calls and their total duration
     std::uint64_t moves_in = 0, moves_out = 0;

@@ -39,9 +39,9 @@ void Model::options(nw::Options& options) {
                 nw::from(0).to(payload_bytes_max));
     options.add_choice("state", state_bytes_, {std::begin(state_sizes), std::end(state_sizes)},
                        "bytes of state in each LP");
-    options.add(
-        "touch", touch_bytes_,
-        "bytes of the state that each event changes, a multiple of 8; all of a smaller state");
+    options.add("touch", touch_bytes_,
+                "bytes of the state that each event changes, a multiple of 8; a smaller state "
+                "changes completely");
     options.add("work", parameters_.work,
                 "dependent multiplications in each event, about a nanosecond each");
     options.add("hot-spot", parameters_.hot_share,

@@ -10,9 +10,10 @@
 // state of the LP, so that a wrongly restored state changes the digest of the run.
 //
 // With a hot spot, the load moves between LPs. A share of the events in flight is hot: these events
-// stay in a moving window of LPs (hot_spot.hpp), and all others stay outside of it. An event that
-// would be on the wrong side of the window at its next time is sent to an LP on its own side. Runs
-// without a hot spot use another class, so that the hot spot costs them nothing.
+// stay in a moving window of LPs (hot_spot.hpp), and all other events stay outside of this window.
+// If the target of a sent event would be on the wrong side of the window at the time of that event,
+// the event is sent to an LP on the correct side instead. Runs without a hot spot use another
+// class, so that the hot spot costs them nothing.
 #pragma once
 
 #include <array>
@@ -38,14 +39,14 @@ struct Parameters {
     std::uint32_t lps = 1024;
     std::uint32_t events_per_lp = 1;
     std::uint32_t payload_bytes = 0;
-    std::uint32_t touched_words = 0;  // words that an event changes; at most those of the state
+    std::uint32_t touched_words = 0;  // words that an event changes; at most all words of the state
     std::uint32_t work = 0;           // multiplications in each event
     double hot_share = 0;             // share of the events that are hot; 0: no hot spot
     HotSpot hot_spot;
 };
 
-// Returns whether event `number` is hot. The first n events have ⌊share · n⌋ hot events, evenly
-// spread.
+// Returns whether event `number` is hot. The first n events contain ⌊share · n⌋ hot events, which
+// are evenly spread.
 inline bool starts_hot(double share, std::uint64_t number) noexcept {
     const auto n = static_cast<double>(number);
     return std::floor(share * (n + 1)) > std::floor(share * n);
@@ -109,7 +110,8 @@ class Process final : public nw::PlainStateProcess<State<Bytes>> {
         return std::bit_cast<std::uint64_t>(event.time());
     }
 
-    // Each multiplication depends on the result of the one before, so they cannot overlap.
+    // Each multiplication depends on the result of the one before, so multiplications cannot
+    // overlap.
     [[gnu::noinline]] void compute(const nw::Event& event) const noexcept {
         std::uint64_t x = change_of(event);
         for (std::uint32_t i = 0; i < parameters_->work; ++i) {
@@ -129,8 +131,8 @@ class Process final : public nw::PlainStateProcess<State<Bytes>> {
         return parameters_->lookahead + context.random().exponential(parameters_->mean);
     }
 
-    // Schedules a hot event, or one that is not hot. The lowest bit of an event's type is 1 if the
-    // event is hot.
+    // Schedules an event. `hot`: whether the event is hot. The lowest bit of an event's type is 1
+    // if the event is hot.
     void send_by_heat(nw::Context& context, bool hot, bool leaves) {
         const HotSpot& spot = parameters_->hot_spot;
         const double delay = draw_delay(context);

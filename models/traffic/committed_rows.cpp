@@ -11,7 +11,7 @@ namespace traffic {
 namespace {
 
 // Splits a line at each comma. Requires: no cell contains a comma or a quote. network.cpp rejects
-// names that do.
+// names with these characters.
 void split(std::string_view line, std::vector<std::string>& cells) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     cells.clear();

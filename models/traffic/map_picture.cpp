@@ -15,7 +15,8 @@
 namespace traffic {
 namespace {
 
-// A class of density: from the bound of the class before it to `below`, in cars per km and lane.
+// A class of density, in cars per km and lane. It begins at the bound of the class before, and ends
+// at `below`.
 // A to F are the Highway Capacity Manual's levels of service for motorways, rounded to metric
 // figures. Level A is split into four classes, because traffic is at level A for most of a day.
 struct DensityClass {
@@ -177,7 +178,8 @@ class Drawing {
     void draw_accident(const RoadObject& road) {
         const Line line = segment_line(road);
         const Point p = part(line, 0, 0.5).back();
-        // Draw the sign beside the road, so that the color of the road, its density, stays visible.
+        // Draw the sign beside the road, so that the color of the road, which shows the density,
+        // stays visible.
         out_ << "<path d=\"M" << rounded(p.x) << ' ' << rounded(p.y - 18)
              << " l6.5 11 h-13 Z\" fill=\"#fff\" stroke=\"#d00000\" stroke-width=\"2\">"
              << "<title>" << escaped(road.name) << "&#10;blocked by an accident</title></path>\n";

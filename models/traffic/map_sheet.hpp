@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts positions on the Earth to pixels of the picture. The map is equirectangular, and its
-// scale is exact at the middle latitude. Unless all junctions have coordinates, the junctions are
-// placed on a circle instead.
+// scale is exact at the middle latitude. If a junction has no coordinates, all junctions are placed
+// on a circle instead.
 #pragma once
 
 #include <string>

@@ -178,9 +178,9 @@ void Road::depart(nw::Context& context, const Car& car) {
     context.schedule(next_road(context, car.from), handover, arrival, Passage{car.id});
 }
 
-// Returns the next object of a car that came from `from`. A car leaves a segment at its other end.
-// It leaves a junction by a road drawn uniformly from all except the one by which it came. At a
-// dead end it drives back.
+// Returns the next object of a car that came from `from`. A car leaves a segment at the other end.
+// A car leaves a junction by a road that is drawn uniformly from all roads except the road by which
+// the car came. At a dead end the car drives back.
 nw::LpId Road::next_road(nw::Context& context, nw::LpId from) const {
     const std::vector<nw::LpId>& roads = road_->neighbors;
     if (!road_->is_junction) return roads[0] == from ? roads[1] : roads[0];

@@ -19,8 +19,8 @@
 namespace traffic {
 
 enum RoadEvent : nw::EventType {
-    arrival,          // a car comes over a link; sent by this LP itself: a car enters here
-    leave,            // a car may have reached its end of the road
+    arrival,          // a car comes over a link; if this LP is the sender, a car enters here
+    leave,            // a car may have reached the end at which it leaves the road
     finish_accident,  // the accident is over
     hour,             // the hourly row of output is due
 };
@@ -31,7 +31,7 @@ struct RoadSystem {
     RoadParameters parameters;
 };
 
-// Returns the output table. Road::write_row() writes its values in the order of the columns.
+// Returns the output table. Road::write_row() writes the values in the order of the columns.
 nw::OutputTable road_table();
 
 class Road final : public nw::LogicalProcess {
@@ -47,11 +47,11 @@ class Road final : public nw::LogicalProcess {
         // Unique in the network. Upper 32 bits: the LP at which the car entered. Lower 32 bits: the
         // number of cars that had entered there, including this car.
         std::uint64_t id;
-        double leave_at;       // time at which it will have reached its end of the road
+        double leave_at;       // time at which the car will have reached its end of the road
         double stopped_until;  // the car is stopped while this time is in the future
         double position_km;    // distance driven here, at time scanned_at_
         double km_per_s;
-        nw::LpId from;         // the object from which it came; this LP: it entered here
+        nw::LpId from;         // the object from which the car came; this LP: the car entered here
         std::uint32_t ticket;  // ascending in cars_
     };
 

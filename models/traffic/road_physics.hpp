@@ -18,7 +18,7 @@ struct RoadParameters {
     double stop_mean = 900;
     double stop_deviation = 300;
     bool accidents = true;
-    double accident_variance = 0.03;  // variance of cars/capacity at accidents; its mean is 1/2
+    double accident_variance = 0.03;  // variance of cars/capacity at accidents; the mean is 1/2
     double accident_mean = 3600;
     double accident_deviation = 1800;
     double handover = 1;  // time of a car on the boundary of two objects; the model's lookahead
@@ -33,21 +33,22 @@ double positive_normal(nw::Random& random, double mean, double deviation);
 double free_speed(nw::Random& random, const RoadParameters& parameters);
 
 // Returns the time in which a car crosses a road: length/speed plus a slowdown. `fullness`, below
-// called f, is the number of cars on the road divided by its capacity. The slowdown is Gaussian
-// with mean length/speed * f/(1-f); a negative slowdown counts as 0. So the mean speed falls with
-// traffic as speed * (1-f) (Greenshields, "A study of traffic capacity", 1935), and on an empty
-// road there is no slowdown.
+// called f, is the number of cars on the road divided by the capacity of the road. The slowdown is
+// Gaussian with mean length/speed * f/(1-f); a negative slowdown counts as 0. So the mean speed
+// falls with traffic as speed * (1-f) (Greenshields, "A study of traffic capacity", 1935), and on
+// an empty road there is no slowdown.
 double crossing_time(nw::Random& random, double length_km, double fullness,
                      const RoadParameters& parameters);
 
-// Returns the km that are driven from one stop to the next. They are exponential, with the mean for
-// which a car stops within 100 km with probability stop_probability. Returns infinity
-// if stop_probability is 0.
+// Returns the distance in km from one stop to the next. The distance is exponential. The
+// probability that a car stops within 100 km is stop_probability. Returns infinity if
+// stop_probability is 0.
 double way_to_stop(nw::Random& random, const RoadParameters& parameters);
 
 // Returns the probability that the arrival of a car causes an accident. `cars` includes this car.
-// The probability is a normal curve over the number of cars, with mean capacity/2, integrated from
-// cars - 1/2 to cars + 1/2: few cars seldom meet, and many cars drive slowly.
+// The probability is the integral of a normal curve over the number of cars, from cars - 1/2 to
+// cars + 1/2. The mean of the curve is capacity/2, because few cars seldom meet, and many cars
+// drive slowly.
 double accident_probability(double cars, double capacity, const RoadParameters& parameters);
 
 }  // namespace traffic

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts the network into simulation objects. Each junction is one object. Each route is a chain of
-// one or more segments of equal length, which are objects. The number of an object is the number of
-// its logical process.
+// one or more segments of equal length; each segment is one object. The number of an object is the
+// number of its logical process.
 //
 // One segment is added at a time, to the route with the longest segments, until the wanted number
 // of objects is reached (the highest-averages rule of d'Hondt, 1878). So the number of a route's

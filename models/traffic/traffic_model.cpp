@@ -35,25 +35,28 @@ void TrafficModel::options(nw::Options& options) {
     options.add("inter-arrival", inter_arrival_s_,
                 "mean time between entering cars, s, at every junction; 0: from the network file",
                 nw::from(0));
-    options.add("erlang-shape", erlang_shape_, "distribution of the inter-arrival times",
+    options.add("erlang-shape", erlang_shape_,
+                "shape of the Erlang distribution of the inter-arrival times",
                 nw::from(1).to(1000));
     options.add("speed-mean", p.speed_mean, "mean speed on an empty road, km/h", nw::above(0));
-    options.add("speed-deviation", p.speed_deviation, "its standard deviation, km/h", nw::from(0));
+    options.add("speed-deviation", p.speed_deviation, "standard deviation of the speed, km/h",
+                nw::from(0));
     options.add("slowdown-deviation", p.slowdown_deviation,
                 "standard deviation of a slowdown by traffic, as a share of its mean", nw::from(0));
     options.add("jam-density", p.jam_density, "cars that fit on a km of one lane", nw::above(0));
     options.add("stop-probability", p.stop_probability,
                 "probability that a car stops (fuel, rest) within 100 km", nw::from(0).below(1));
     options.add("stop-mean", p.stop_mean, "mean duration of a stop, s", nw::above(0));
-    options.add("stop-deviation", p.stop_deviation, "its standard deviation, s", nw::from(0));
+    options.add("stop-deviation", p.stop_deviation,
+                "standard deviation of the duration of a stop, s", nw::from(0));
     options.add_choice(
         "accidents", accidents_, {"auto", "on", "off"},
         "accidents; auto: off on the uncut network (the balanced scenario), on otherwise");
     options.add("accident-variance", p.accident_variance,
-                "variance of cars/capacity around 1/2, where accidents happen", nw::above(0));
+                "variance of cars/capacity at accidents; the mean is 1/2", nw::above(0));
     options.add("accident-mean", p.accident_mean, "mean duration of an accident, s", nw::above(0));
-    options.add("accident-deviation", p.accident_deviation, "its standard deviation, s",
-                nw::from(0));
+    options.add("accident-deviation", p.accident_deviation,
+                "standard deviation of the duration of an accident, s", nw::from(0));
     options.add("handover", p.handover,
                 "time of a car to cross the boundary of two objects, s; the model's lookahead",
                 nw::from(0));

@@ -14,22 +14,25 @@ namespace {
 
 constexpr double line_bytes = 64;
 
-// Two sums of the same terms in different order may differ by this share of their value.
+// Rounding errors: two sums of the same terms in different orders may differ by this share of their
+// value.
 constexpr double rounding = 1e-12;
 
-// Limits of the search, in examined subsets. After looks_for_counting, admissible placements are no
-// longer counted. After looks_max, the search returns the best placement that it has found. The
-// limits keep a decision within the time that tests/unit/numa/test_asymsched.cpp allows. Few cases
-// of that test reach looks_max.
+// Limits of the search, as numbers of examined subsets. After looks_for_counting subsets,
+// admissible placements are no longer counted. After looks_max subsets, the search returns the best
+// placement that it has found. The limits keep a decision within the time that
+// tests/unit/numa/test_asymsched.cpp allows. Few cases of that test reach looks_max.
 constexpr std::uint64_t looks_for_counting = 3'000'000;
 constexpr std::uint64_t looks_max = 20'000'000;
-constexpr std::uint64_t looks_of_a_comparison = 30;  // subsets that are examined in the same time
+// The number of subsets that can be examined in the time of one compare_with_result().
+constexpr std::uint64_t looks_of_a_comparison = 30;
 
 constexpr NodeSet bit(std::size_t node) noexcept { return NodeSet{1} << node; }
 
 std::size_t size(NodeSet set) noexcept { return static_cast<std::size_t>(std::popcount(set)); }
 
-// Calls visit(subset) for every subset with `wanted` nodes, in the order of their node numbers.
+// Calls visit(subset) for every subset of `set` with `wanted` nodes, in the order of the subsets'
+// node numbers.
 template <class Visit>
 void for_each_subset(NodeSet set, std::size_t wanted, const Visit& visit, NodeSet chosen = 0) {
     if (wanted == 0) {
@@ -65,7 +68,7 @@ class Search {
     }
 
   private:
-    // A set of nodes that a cluster may be given.
+    // A set of nodes that can be assigned to a cluster.
     struct Choice {
         NodeSet set;
         std::uint64_t bytes;  // bytes that move from other nodes to `set`
@@ -91,8 +94,8 @@ class Search {
     }
 
     // bounds_[i][free]: the highest score that clusters i, i + 1, … can reach on the nodes `free`.
-    // It is computed for the sets that have as many nodes as are free after the clusters before i
-    // are placed.
+    // It is computed only for sets of one size: the number of nodes that are free after the
+    // clusters before i are placed.
     void find_bounds() {
         bounds_.assign(clusters_.size() + 1, std::vector<double>(std::size_t{all_} + 1, 0));
         std::vector<std::size_t> free_nodes{size(all_)};
@@ -109,7 +112,8 @@ class Search {
         }
     }
 
-    // Lists each cluster's sets, ordered by the bytes that move, fewest first.
+    // Lists the choices for each cluster. Choices that move fewer bytes come first; if the bytes
+    // are equal, choices with a higher score come first.
     void list_choices() {
         for (std::size_t i = 0; i < clusters_.size(); ++i) {
             std::vector<Choice>& choices = choices_.emplace_back();
@@ -131,7 +135,8 @@ class Search {
         return count;
     }
 
-    // P of a best placement. The terms are added in the same order as for every other placement.
+    // Returns the P of a best placement. The terms of P are added in the same order as for every
+    // other placement.
     double best_score() const {
         double score = 0;
         NodeSet free = all_;
@@ -156,8 +161,10 @@ class Search {
         return bytes;
     }
 
-    // A node of the cluster that is also in `set` keeps its threads and memory. The other nodes of
-    // the cluster, in their order, get the new nodes in the order of node numbers.
+    // Returns the new node of each node of the cluster if `set` is assigned to the cluster. A node
+    // of the cluster that is also in `set` keeps its threads and memory. The other nodes of the
+    // cluster, in their order, are mapped to the remaining nodes of `set`, in the order of node
+    // numbers.
     std::vector<std::size_t> map_onto(std::size_t cluster, NodeSet set) const {
         const std::vector<std::size_t>& nodes = clusters_[cluster].nodes;
         NodeSet fresh = set;
@@ -183,8 +190,8 @@ class Search {
         kept_ = chosen_;
     }
 
-    // Compares the node numbers of the first `clusters` clusters with their node numbers in the
-    // result. Returns < 0 if the new numbers come before the numbers in the result, 0 if they are
+    // Compares the chosen node numbers of the first `clusters` clusters with those in the result.
+    // Returns < 0 if the chosen numbers are smaller (in lexicographic order), and 0 if both are
     // equal.
     int compare_with_result(std::size_t clusters) {
         for (std::size_t i = 0; i < clusters; ++i) {
@@ -195,7 +202,8 @@ class Search {
         return 0;
     }
 
-    // The present placement is the first result, with which the others are compared.
+    // Stores the present placement as the first result. The search compares all other placements
+    // with the result.
     void stay() {
         double score = 0;
         for (const Cluster& cluster : clusters_) {
@@ -208,9 +216,9 @@ class Search {
         keep(0, score);
     }
 
-    // Whether no choice for the clusters from `depth` on leads to a better placement than the
-    // result. If the best possible placement is only as good as the result, the node numbers of the
-    // clusters before `depth` decide.
+    // Returns true if no choice for the clusters from `depth` on can lead to a better placement
+    // than the result. If the best possible placement is exactly as good as the result, the node
+    // numbers of the clusters before `depth` are compared.
     bool is_out_of_question(std::size_t depth, std::uint64_t bytes_min, double score_max) {
         if (!has_result_) return false;
         if (bytes_min != result_.bytes) return bytes_min > result_.bytes;
@@ -219,7 +227,8 @@ class Search {
         return compare_with_result(depth) > 0;
     }
 
-    // The clusters before `depth` have their nodes. They move `bytes` and have the score `score`.
+    // Tries all choices for the clusters from `depth` on. The clusters before `depth` already have
+    // nodes; they move `bytes` bytes and have the score `score`.
     void visit(std::size_t depth, NodeSet free, std::uint64_t bytes, double score) {
         if (depth == clusters_.size()) {
             reach(bytes, score);

@@ -17,8 +17,8 @@ BandwidthMatrix::BandwidthMatrix(const std::vector<std::vector<double>>& mb_s)
     for (std::size_t cpu = 0; cpu < nodes_; ++cpu) {
         if (mb_s[cpu].size() != nodes_)
             throw SetupError(fmt::format(
-                "row {} of bw has {} numbers, but bw has {} rows; allowed: as many rows "
-                "as each row has numbers",
+                "row {} of bw has {} numbers, but bw has {} rows; allowed: as many numbers in each "
+                "row as there are rows",
                 cpu, mb_s[cpu].size(), nodes_));
         for (std::size_t memory = 0; memory < nodes_; ++memory) {
             const double value = mb_s[cpu][memory];

@@ -19,9 +19,10 @@ constexpr bool is_in(NodeSet set, std::size_t node) noexcept {
 
 class BandwidthMatrix {
   public:
-    // mb_s[cpu][memory]: megabytes per second; 0 on the diagonal: unknown. Throws SetupError with
-    // the error and the allowed values if a row or a number is missing, if a bandwidth is negative,
-    // if it is zero off the diagonal, or if there is no node or more than 16 nodes.
+    // mb_s[cpu][memory]: megabytes per second; 0 on the diagonal: unknown. Throws SetupError in
+    // these cases: a row or a number is missing; a bandwidth is negative, or is zero outside the
+    // diagonal; there is no node, or there are more than 16 nodes. The text names the error and the
+    // allowed values.
     explicit BandwidthMatrix(const std::vector<std::vector<double>>& mb_s);
 
     std::size_t nodes() const noexcept { return nodes_; }

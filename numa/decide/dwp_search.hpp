@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search, during a run, for the data-to-worker proximity (DWP) at which the run is fastest: the
-// DWP tuner of "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020). It
-// increases proximity from 0 in steps of a tenth of all pages, as long as the run does not become
-// slower. The paper measures stalled cycles. This search measures committed events per second of
-// CPU time, which is the speed that matters to the user and needs no hardware counter.
+// Searches, during a run, for the data-to-worker proximity (DWP) at which the run is fastest. This
+// is the DWP tuner of "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020).
+// The search increases proximity from 0 as long as the run does not become slower. Each step moves
+// a tenth of all pages. The paper measures stalled cycles. This search measures committed events
+// per second of CPU time. This is the speed that matters to the user, and its measurement needs no
+// hardware counter.
 //
 // A state machine. The caller moves the pages as dwp() requires, measures windows of equal length,
 // and feeds their values. A step that is worse than the best one is measured a second time before
@@ -18,8 +19,10 @@ namespace nw {
 
 class DwpSearch {
   public:
-    static constexpr double step_share = 0.1;     // of all pages
-    static constexpr double worse_share = 0.001;  // than the best step; less is noise
+    static constexpr double step_share = 0.1;  // of all pages
+    // A step is worse if it is slower than the best step by more than this share. A smaller
+    // difference is noise.
+    static constexpr double worse_share = 0.001;
 
     // worker_share: the share of the pages that the canonical weights give to the workers' nodes,
     // in (0, 1].

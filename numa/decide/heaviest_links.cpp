@@ -18,8 +18,8 @@ void add_pair(LinkLoad& load, double bytes, double mb_s) noexcept {
     load.sum += ratio;
 }
 
-// Depth-first search of all placements. It skips branches that are already no better than the best
-// placement.
+// Depth-first search of all placements. It skips a branch whose load is already as high as the load
+// of the best placement so far.
 class AllWays {
   public:
     AllWays(const BandwidthMatrix& machine, const Traffic& traffic, const Nodes& now)
@@ -64,7 +64,7 @@ class AllWays {
     Nodes best_;
     LinkLoad best_load_;
     Nodes free_ = best_;
-    Nodes way_;  // nodes of the first parts
+    Nodes way_;  // nodes of the parts that are placed so far
 };
 
 Nodes exchange(const BandwidthMatrix& machine, const Traffic& traffic, Nodes best) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the node of each part of a run that has one part on every node: the heaviest traffic gets
-// the fastest links. This case is not part of AsymSched, which has no choice if a cluster fills the
-// machine.
+// Assigns the parts of a run to nodes so that the heaviest traffic uses the fastest links. A part
+// is the workers of one node, and the run has one part on every node. AsymSched does not cover this
+// case: it has no choice if a cluster fills the machine.
 //
-// The objective is the largest traffic/bandwidth over all pairs of parts, then the sum over the
-// pairs; both are minimized. This is the bottleneck form of the quadratic assignment problem
+// Two values are minimized: first the largest ratio traffic / bandwidth of all pairs of parts, then
+// the sum of these ratios. This is the bottleneck form of the quadratic assignment problem
 // (Koopmans and Beckmann, "Assignment problems and the location of economic activities", 1957;
-// Burkard, Dell'Amico, Martello, "Assignment Problems", 2009). Up to 8 parts, all placements that
-// may be better are tried. With more parts, pairs of parts are exchanged as long as an exchange is
-// an improvement.
+// Burkard, Dell'Amico, Martello, "Assignment Problems", 2009). With up to 8 parts, all placements
+// that may be better are tried. With more parts, pairs of parts are exchanged as long as an
+// exchange is an improvement.
 //
 // Pure functions. Thread: any.
 #pragma once
@@ -34,8 +34,9 @@ struct LinkLoad {
 LinkLoad link_load(const BandwidthMatrix& machine, const std::vector<std::vector<double>>& traffic,
                    const std::vector<std::size_t>& node_of);
 
-// Returns the node of each part; the set of nodes stays the present one. If several placements are
-// equally good, the present one has priority, then the first one in the order of node numbers.
+// Returns the new node of each part. The set of nodes does not change. If several placements are
+// equally good, the present placement has priority; with up to 8 parts, then the first placement in
+// the order of node numbers.
 std::vector<std::size_t> place_parts(const BandwidthMatrix& machine,
                                      const std::vector<std::vector<double>>& traffic,
                                      const std::vector<std::size_t>& node_of);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The share of the pages that each node should have, so that reading from all nodes at once is
-// fastest: "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020). The
-// canonical weights follow from the machine and from the nodes that have workers. Data-to-worker
-// proximity (DWP), between 0 and 1, shifts the weights to the nodes with workers. At 1 all other
-// nodes have no pages.
+// Computes the share of the pages that each node should have, so that it is fastest to read from
+// all nodes at the same time. See "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al.,
+// IPDPS 2020). The canonical weights follow from the machine and from the nodes that have workers.
+// Data-to-worker proximity (DWP) is a number from 0 to 1 that shifts weight to the nodes with
+// workers. At proximity 1, all other nodes have no pages.
 //
 // Pure functions. Thread: any.
 #pragma once
@@ -17,10 +17,11 @@ namespace nw {
 // Weights by node; their sum is 1.
 using PageWeights = std::vector<double>;
 
-// The weight of a node is proportional to the lowest bandwidth with which a node with workers reads
-// from it. If the bandwidth of a worker's node to its own memory is unknown, only the other
-// workers' nodes count. If there is no other node with workers, the bandwidth of the node's fastest
-// link is used: its own memory is at least that fast. Requires: at least one worker.
+// The weight of a node is proportional to the lowest bandwidth with which any node with workers
+// reads from this node. If the node itself has workers, but the bandwidth to its own memory is
+// unknown, only the other nodes with workers count. If there is no other node with workers, the
+// bandwidth of the node's fastest link is used, because a node's own memory is at least that fast.
+// Requires: at least one worker.
 PageWeights canonical_weights(const BandwidthMatrix& machine, NodeSet workers);
 
 // Requires: 0 ≤ dwp ≤ 1.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial during the run (`--place auto`): whether pages on all nodes make the run faster than
-// pages on the nodes of their workers. The sides are local, spread, and, if spread was faster,
-// local again, because the speed of a run also changes for other reasons. Spread is better if it
-// exceeds both measurements of local by more than the margin.
+// A trial during the run (`--place auto`) that compares two sides: pages on the nodes of their
+// workers (local), and pages on all nodes (spread). The trial measures local, then spread. If
+// spread was faster, it measures local again, because the speed of a run also changes for other
+// reasons. Spread is better if its speed exceeds both measurements of local by more than the
+// margin.
 //
 // A state machine. The caller moves the pages as side() requires, measures windows of equal length,
 // and feeds their values.

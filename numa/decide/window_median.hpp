@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures a value of a run that changes little between windows: the median of five windows. One
-// window before them is ignored, because caches are not warm yet and the last pages are still being
-// moved.
+// Measures a value of a run that changes little between windows. The result is the median of five
+// windows. The window before these five is ignored, because in this window caches are not warm yet
+// and the last pages are still being moved.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class WindowMedian {
         warm_ = false;
         measured_ = 0;
     }
-    // Adds the value of one window. Returns the median with the last window of a measurement; the
+    // Adds the value of one window. With the last window of a measurement, returns the median. The
     // next window begins another measurement.
     std::optional<double> feed(double figure) {
         if (!warm_) {

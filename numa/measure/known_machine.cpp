@@ -24,14 +24,14 @@ namespace {
 using json = nlohmann::json;
 using Rows = std::vector<std::vector<double>>;
 
-// The bandwidth at distance 10 if no source contains one. Only the ratios of such values are
-// meaningful.
+// The assumed bandwidth at distance 10 if no source contains a bandwidth. Only the ratios of such
+// values are meaningful.
 constexpr double supposed_mb_s = 10'000;
 constexpr int local_distance = 10;
 constexpr int supposed_distance = 20;  // if the distance is unknown
 
-// Returns the rows and columns of the nodes `wanted` in a file's table. Empty if the file does not
-// list all of them.
+// Returns the index of the row and column of each node in `wanted`, in a file's table. The result
+// is empty if the file does not list all these nodes.
 std::vector<std::size_t> places_of(const json& content, const std::vector<NodeId>& wanted) {
     std::vector<std::size_t> places;
     const auto listed = content.find("nodes");
@@ -64,8 +64,8 @@ KnownMachine machine_from_file(const std::vector<NodeId>& nodes, const std::stri
     return {nodes, read.bandwidth, file};
 }
 
-// Throws SetupError if there is no valid measurement in the cache folder, or if it belongs to
-// another machine: its CPU or its nodes differ.
+// Throws SetupError if there is no valid measurement in the cache folder, or if the measurement
+// belongs to another machine, with a different CPU or different nodes.
 KnownMachine machine_from_cache(const std::vector<NodeId>& nodes) {
     const std::string file = cached_machine_file();
     if (file.empty()) throw SetupError("there is no folder");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bandwidths between this machine's nodes, from the first of these sources that exists: a file
-// that the user names; a measurement of `./jobs/run machine` in the user's cache folder; the
-// firmware's table (HMAT, which covers only a node's own CPUs), with distances for the other pairs;
-// distances alone. Reports name the source.
+// The bandwidths between this machine's nodes. They come from the first of these sources that
+// exists: (1) a file that the user names; (2) a measurement of `./jobs/run machine` in the user's
+// cache folder; (3) the firmware's table (HMAT) for each node's own CPUs, and distances for all
+// other pairs; (4) distances for all pairs. Reports name the source.
 //
 // Thread: any.
 #pragma once
@@ -25,7 +25,7 @@ struct KnownMachine {
 };
 
 // `file`: empty, or FILE or FILE#NAME. Throws SetupError with one line if the file is not valid or
-// has another number of nodes than the machine. A measurement in the cache folder that belongs to
+// its number of nodes is not that of the machine. A measurement in the cache folder that belongs to
 // another machine is ignored. Requires: the machine has at most decision_nodes_max nodes.
 KnownMachine known_machine(Os& os, const std::string& file);
 

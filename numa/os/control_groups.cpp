@@ -17,8 +17,9 @@ std::uint64_t number_in(const std::string& file, std::uint64_t otherwise) {
     return in >> value ? value : otherwise;
 }
 
-// Bytes of a group, including its subgroups, on the kernel's lists of file pages, and (version 2)
-// in reclaimable slabs such as directory entries. Pages of a tmpfs are on other lists.
+// Returns the bytes of a group and its subgroups that the kernel can reclaim: the pages on the
+// lists of file pages and, in version 2, reclaimable slabs such as directory entries. Pages of a
+// tmpfs are on other lists and do not count.
 std::uint64_t reclaimable_bytes(const std::string& stat_file, bool unified) {
     // The file is read repeatedly during the run, and a C stream costs less than std::ifstream.
     std::FILE* const file = std::fopen(stat_file.c_str(), "re");
@@ -45,8 +46,9 @@ bool has_controller(const std::string& list, const std::string& controller) {
 
 }  // namespace
 
-// Calls visit(folder, unified) for the process's group and for all groups that contain it. Inside a
-// container, the path may be the host's path. The root of the mount is then the process's group.
+// Calls visit(folder, unified) for the process's group and for all groups that contain this group.
+// Inside a container, the path in the membership file may be a path of the host. The root of the
+// mount is then the process's group.
 template <class Visit>
 void ControlGroups::for_each_folder(const char* controller, Visit&& visit) const {
     std::ifstream in(membership_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits that Linux control groups set for this process, version 1 and version 2
-// (Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst of the kernel).
+// The limits that Linux control groups, of version 1 or version 2, set for this process. The kernel
+// describes them in Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class ControlGroups {
                            std::string mount = "/sys/fs/cgroup")
         : membership_(std::move(membership)), mount_(std::move(mount)) {}
 
-    // Bytes below the tightest limit of the process's group and of the groups that contain it. Page
-    // cache and other memory that the kernel reclaims on demand counts as available. UINT64_MAX:
-    // there is no limit. Throws std::bad_alloc.
+    // Returns the number of bytes that the process can still allocate before it reaches a limit of
+    // its group or of a group that contains its group. Page cache and other memory that the kernel
+    // reclaims on demand counts as available. UINT64_MAX: there is no limit. Throws std::bad_alloc.
     std::uint64_t available_bytes() const;
 
-    // The tightest quota, in CPUs: CPU time per period, divided by the period. Infinity: there is
-    // no quota.
+    // Returns the smallest quota of these groups, in CPUs: the CPU time per period, divided by the
+    // period. Infinity: there is no quota.
     double cpu_quota() const;
 
   private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The port to the kernel, for Linux: mmap and madvise; hwloc (machine.cpp) for cores, nodes and
-// distances inside the cpuset; libnuma and move_pages; /proc and the control group for memory
-// figures; perf_event_open (perf_event.cpp) for counters.
+// The port to the kernel, for Linux. It uses mmap and madvise for memory, libnuma and move_pages
+// for pages and nodes, hwloc (machine.cpp) for cores, nodes and distances inside the cpuset, /proc
+// and the control group for memory figures, and perf_event_open (perf_event.cpp) for counters.
 #include <fcntl.h>
 #include <malloc.h>
 #include <numa.h>
@@ -52,8 +52,9 @@ constexpr std::size_t nodes_max = 1024;  // in a node mask of the kernel
 constexpr std::size_t bits_per_word = 8 * sizeof(unsigned long);
 constexpr int weighted_interleave = 6;  // MPOL_WEIGHTED_INTERLEAVE; not in older headers
 
-// A value from a file with lines "Name:   123 kB", in bytes; 0 if it is missing. Apart from
-// fopen(), it allocates nothing, because it may be called when memory is short.
+// Returns a value, in bytes, from a file with lines "Name:   123 kB"; 0 if the value is missing.
+// The function allocates no memory except in fopen(), because it may be called when memory is
+// short.
 std::uint64_t kilobyte_field(const char* file, const char* name) noexcept {
     std::FILE* in = std::fopen(file, "re");
     if (in == nullptr) return 0;
@@ -72,8 +73,8 @@ std::uint64_t kilobyte_field(const char* file, const char* name) noexcept {
 }
 
 // The memory of the machine that a process can still allocate. Some containers have no
-// /proc/meminfo. In such a container, the value is taken from sysinfo(2). It is too small, because
-// it does not include the page cache.
+// /proc/meminfo. In such a container, sysinfo(2) provides the value. This value is too small,
+// because it does not include the page cache.
 std::uint64_t available_bytes() noexcept {
     const std::uint64_t available = kilobyte_field("/proc/meminfo", "MemAvailable");
     if (available != 0) return available;
@@ -105,17 +106,17 @@ std::uint64_t node_field(NodeId node, const char* name) noexcept {
 // --- move_pages(2), whose statuses are reliable for only some of the pages ---
 
 // During a call, the kernel disables its per-core lists of recently used pages on all cores, so
-// there should be few calls. It also makes all pages of a call inaccessible at once, so a call
-// should be short.
+// there should be few calls. The kernel also makes all pages of a call inaccessible until the call
+// ends, so a call should be short.
 constexpr std::size_t pages_per_call = 4096;
 
 // A value that the kernel never writes into a status.
 constexpr int unwritten = INT_MIN;
 
-// For a call that failed in part: returns the number of pages that the kernel has tried to move.
-// The kernel collects pages until it finds a page that it need not or cannot take, and writes this
-// page's status. Then it moves the collected pages. If some of them cannot be moved, the call ends
-// there.
+// Returns the number of pages that the kernel has tried to move in a call that failed in part. The
+// kernel collects pages until it finds a page that need not or cannot be moved, and writes the
+// status of this page. Then the kernel moves the collected pages. If some of these pages cannot be
+// moved, the call ends at this point.
 std::size_t tried_pages(std::span<const int> statuses) noexcept {
     const auto first_unwritten = std::find(statuses.begin(), statuses.end(), unwritten);
     const auto ended_at = std::find_if(first_unwritten, statuses.end(),
@@ -124,9 +125,10 @@ std::size_t tried_pages(std::span<const int> statuses) noexcept {
                                       : static_cast<std::size_t>(ended_at - statuses.begin()) + 1;
 }
 
-// Queries the pages whose status is unwritten or busy. Some of them were moved, and the second page
-// of a huge page is always busy, together with the first one. An unwritten status becomes `target`,
-// or the error of the query, or `unmoved` if the page is still elsewhere.
+// Queries the pages whose status is unwritten or busy. Some of these pages were moved. For example,
+// if the first page of a huge page is in the call, the second page is always reported as busy. The
+// status of a page that is on `target` becomes `target`. Otherwise, an unwritten status becomes the
+// error of the query, or `unmoved` if the page is on another node.
 void settle(std::span<void* const> pages, NodeId target, int unmoved,
             std::span<int> statuses) noexcept {
     std::array<void*, 512> queried;
@@ -151,7 +153,7 @@ void settle(std::span<void* const> pages, NodeId target, int unmoved,
     }
 }
 
-// The address space that `ulimit -v` leaves.
+// Returns the address space that `ulimit -v` still allows this process to reserve.
 std::uint64_t address_space_left() noexcept {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
@@ -171,8 +173,8 @@ class LinuxOs final : public Os {
             ::munmap(got, bytes);
             return EEXIST;
         }
-        // The kernel writes a core dump page by page, also pages that were never touched: 32 TiB
-        // would take hours.
+        // A core dump would contain this range, including pages that were never touched. To write
+        // 32 TiB page by page would take hours.
         ::madvise(got, bytes, MADV_DONTDUMP);
         result = got;
         return 0;
@@ -205,8 +207,8 @@ class LinuxOs final : public Os {
         return status_of(::madvise(address, bytes, on ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
     }
 
-    // Reading hwloc takes tens of milliseconds. It is repeated only if the process may use CPUs
-    // that the first result does not contain.
+    // hwloc needs tens of milliseconds to read the machine. The machine is read again only if the
+    // process may use CPUs that the first result does not contain.
     std::vector<Cpu> allowed_cpus() override {
         const std::vector<int> numbers = bound_cpu_numbers();
         std::vector<Cpu> cpus;
@@ -264,7 +266,7 @@ class LinuxOs final : public Os {
     }
 
     Status prefer_local_memory() noexcept override {
-        // MPOL_PREFERRED without a node means local, also on kernels before MPOL_LOCAL.
+        // MPOL_PREFERRED without a node means local, also on kernels that do not have MPOL_LOCAL.
         return status_of(::set_mempolicy(MPOL_PREFERRED, nullptr, 0));
     }
 
@@ -349,8 +351,8 @@ class LinuxOs final : public Os {
         try {
             figures.available = std::min(figures.available, ControlGroups().available_bytes());
         } catch (const std::exception&) {
-            // There is too little memory to read the control group's files. MemAvailable is used
-            // alone.
+            // There is too little memory to read the control group's files. Only MemAvailable is
+            // used.
         }
         figures.available = std::min(figures.available, address_space_left());
         return figures;

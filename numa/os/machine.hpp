@@ -2,10 +2,10 @@
 // The machine, as hwloc reports it: the CPUs that this process may use, the nodes that have memory,
 // and the distances between nodes.
 //
-// hwloc is used instead of reading /sys, because it supports control groups, offline CPUs, and
-// nodes without CPUs or without memory. It can also describe another machine (HWLOC_XMLFILE,
-// HWLOC_SYNTHETIC), and tests use this. The description of such a machine is used without checks.
-// No thread can be bound there and no page can be moved; the run reports this and continues.
+// hwloc is used instead of /sys, because hwloc supports control groups, offline CPUs, and nodes
+// without CPUs or without memory. hwloc can also describe another machine (HWLOC_XMLFILE,
+// HWLOC_SYNTHETIC); tests use this feature. The description of such a machine is not checked. A run
+// on a described machine cannot bind threads or move pages; it reports this and continues.
 //
 // Thread: any; no state is kept.
 #pragma once
@@ -40,7 +40,7 @@ struct Machine {
     std::vector<std::uint64_t> distances;  // row by row
 
     // MB/s that the CPUs of node `cpu` read from node `memory`, according to the firmware (HMAT).
-    // For each node, Linux reports only the bandwidth of the CPUs next to it. 0: unknown.
+    // For each node, Linux reports only the bandwidth of the node's own CPUs. 0: unknown.
     double bandwidth(NodeId cpu, NodeId memory) const noexcept;
 
     struct Bandwidth {
@@ -53,8 +53,8 @@ struct Machine {
 
 Machine read_machine();
 
-// The CPUs that `taskset`, mpirun or a control group leave to the calling thread, without offline
-// CPUs.
+// The numbers of the CPUs on which the calling thread may run. `taskset`, mpirun or a control group
+// may have excluded other CPUs. Offline CPUs are not included.
 std::vector<int> bound_cpu_numbers();
 
 // The name of the CPU's model, or "unknown".

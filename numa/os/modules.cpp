@@ -70,7 +70,7 @@ LoadedModule describe(const dl_phdr_info& info, std::string_view path) {
     return module;
 }
 
-// Whether the loader had to resolve that symbol for the module.
+// Whether the module has a reference to `symbol` that the loader had to resolve.
 bool refers_to(const dl_phdr_info& module, std::string_view symbol) {
     const ElfW(Dyn)* entry = nullptr;
     for (unsigned i = 0; i < module.dlpi_phnum; ++i)
@@ -82,7 +82,8 @@ bool refers_to(const dl_phdr_info& module, std::string_view symbol) {
     const ElfW(Rela)* relocations = nullptr;
     std::size_t bytes = 0;
     for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-        // The loader has added the module's load address, except in the kernel's own module.
+        // The loader has added the module's load address to d_ptr, except in the kernel's own
+        // module.
         const auto address = entry->d_un.d_ptr;
         if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(address);
         if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(address);

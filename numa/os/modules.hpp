@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared libraries that this process has loaded, and their addresses. A saved run that
-// continues in another process compares them before it uses pointers into libraries (virtual
-// functions of a stream, facets of a locale, the default memory resource).
+// The shared libraries that this process has loaded, and their addresses. A process that continues
+// a saved run compares its libraries with the libraries of the saving process before it uses
+// pointers into libraries (virtual functions of a stream, facets of a locale, the default memory
+// resource).
 //
 // Thread: any.
 #pragma once
@@ -19,12 +20,13 @@ struct LoadedModule {
     std::uint64_t end = 0;  // behind its last segment
 };
 
-// In the order in which they were loaded. Without the executable, and without modules that have no
-// file (the kernel's page for system calls).
+// Returns the modules in the order in which they were loaded. The result does not contain the
+// executable, and modules that have no file (the kernel's page for system calls).
 std::vector<LoadedModule> loaded_modules();
 
-// Whether the program or a library refers to a variable of libm by that name. Libraries that write
-// the variable for other code do not count: libm, and libquadmath, which all Fortran programs load.
+// Whether the program or a library refers to the variable `name` of libm. libm itself and
+// libquadmath, which all Fortran programs load, do not count: they write the variable for other
+// code.
 bool is_variable_used(const char* name);
 
 }  // namespace nw

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The port to the kernel: address space, pages, nodes, CPUs. Everything that this project requests
-// from Linux about memory and placement uses this interface. So tests can replace it by a fake with
-// any number of nodes and any fault (tests/support/fake_os.hpp). The implementation is
-// linux_os.cpp.
+// The port to the kernel: address space, pages, nodes, CPUs. All requests of this project to Linux
+// about memory and placement use this interface. So tests can replace Linux by a fake that has any
+// number of nodes and any fault (tests/support/fake_os.hpp). The implementation is linux_os.cpp.
 //
 // Failures are status codes, not exceptions. A machine without NUMA, a container that forbids
 // move_pages and a full node are ordinary cases: they are counted and reported once, and the run
 // continues.
 //
-// Thread: any, several at once.
+// Thread: any; several threads may use it at the same time.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +25,7 @@ using Status = int;
 // A logical CPU that this process may use.
 struct Cpu {
     int number = 0;  // the kernel's number
-    int core = 0;    // physical core, shared by the CPUs of one core
+    int core = 0;    // number of the physical core, equal for all its CPUs
     NodeId node{0};
     friend bool operator==(const Cpu&, const Cpu&) = default;
 };
@@ -57,9 +56,10 @@ enum class HardwareCounter : std::uint8_t {
 };
 inline constexpr std::size_t hardware_counter_count = 9;
 
-// A processor has few counters. If more are requested, the kernel gives each a share of the time.
+// A processor has few counters. If more counters are requested, the kernel runs each counter for a
+// share of the time.
 struct CounterReading {
-    std::uint64_t count = 0;  // while it was running
+    std::uint64_t count = 0;  // events while the counter ran
     std::uint64_t wanted_ns = 0;
     std::uint64_t ran_ns = 0;
 };
@@ -76,12 +76,13 @@ class Os {
     virtual Status reserve(void* address, std::size_t bytes, void*& result) noexcept = 0;
     virtual Status unreserve(void* address, std::size_t bytes) noexcept = 0;
 
-    // Sets the access to whole pages of a reserved range; any other access to them is a SIGSEGV.
-    // Pages are zero, take no memory until they are touched, and keep their contents while they are
-    // closed. ENOMEM: there are too many mappings, or the kernel cannot promise more memory.
+    // Sets the allowed access to whole pages of a reserved range. Any other access to these pages
+    // raises SIGSEGV. Pages are zero and take no memory until they are touched. They keep their
+    // contents while no access is allowed. ENOMEM: there are too many mappings, or the kernel
+    // cannot promise more memory.
     virtual Status set_access(void* address, std::size_t bytes, Access access) noexcept = 0;
-    // The maximum number of mappings of a process. Neighbors with equal access and advice are one
-    // mapping.
+    // The maximum number of mappings of a process. Neighboring ranges with equal access and equal
+    // advice are one mapping.
     virtual std::size_t mappings_max() noexcept = 0;
 
     // Returns the pages to the kernel. They read as zero afterwards.
@@ -100,7 +101,8 @@ class Os {
     // The nodes that have memory, ordered; at least one. Numbers may have gaps.
     virtual std::vector<NodeId> nodes() = 0;
     virtual std::size_t node_count() { return nodes().size(); }
-    // Bytes that the node can provide without swapping: free pages, and files that are not in use.
+    // Bytes that the node can provide without swapping: free pages, and pages of files that are not
+    // in use.
     virtual std::uint64_t free_bytes(NodeId node) noexcept = 0;
     virtual std::uint64_t total_bytes(NodeId node) noexcept = 0;  // 0: no memory, or no such node
     // 10 from a node to itself, 20 to a node that is twice as far; 0: unknown.
@@ -114,33 +116,35 @@ class Os {
 
     // The following three functions concern the calling thread.
     virtual Status bind_thread(int cpu) noexcept = 0;
-    // Pages that this thread touches first are allocated on the node on which it runs, whatever the
-    // memory policy of the process is.
+    // Pages that this thread touches first are allocated on the node on which the thread runs,
+    // independently of the memory policy of the process.
     virtual Status prefer_local_memory() noexcept = 0;
-    // Requests time slices of a tenth of the kernel's default. The thread's share of a core that is
-    // in demand does not change. But the thread is scheduled sooner when it wakes, and loses less
-    // time when it yields. Intended for a thread for which others wait many times per millisecond.
-    // No effect before Linux 6.12, and if the thread's policy is not SCHED_OTHER.
+    // Requests time slices of about a tenth of the kernel's default. If several threads use a core,
+    // the shares of the threads do not change. But this thread is scheduled sooner when it wakes,
+    // and loses less time when it yields. The function is for a thread for which other threads wait
+    // many times per millisecond. It has no effect before Linux 6.12, or if the thread's policy is
+    // not SCHED_OTHER.
     virtual void take_short_time_slices() noexcept = 0;
 
-    // From now on, pages of [address, address + bytes) that are touched first are allocated on
-    // these nodes in turn, whichever thread touches them. The position in the turn is the page's
-    // number modulo the number of nodes or, if weighted, modulo the sum of interleave_weights().
-    // One policy covers the whole range, so there is no additional mapping.
+    // After this call, pages of [address, address + bytes) are allocated on these nodes in turn
+    // when they are touched for the first time. The thread that touches a page has no influence. A
+    // page's position in the sequence of nodes is the page's number modulo the number of nodes or,
+    // if weighted, modulo the sum of interleave_weights(). One policy covers the whole range, so
+    // there is no additional mapping.
     virtual Status interleave_new_pages(void* address, std::size_t bytes,
                                         std::span<const NodeId> nodes, bool weighted) noexcept = 0;
-    // The kernel's weights of these nodes; none if it does not support weighted interleaving
-    // (before Linux 6.9).
+    // The kernel's weights of these nodes; empty if the kernel does not support weighted
+    // interleaving (before Linux 6.9).
     virtual std::vector<std::uint32_t> interleave_weights(std::span<const NodeId> nodes) = 0;
 
-    // Moves each page to `target`. statuses[i] becomes `target`, or a negative errno, the reason
-    // why page i is not there: -ENOENT never touched, -EBUSY try again, -ENOMEM target full, and
-    // others. Any part of a huge page moves the whole page; each part must be in `pages` to get a
-    // status.
+    // Moves each page to `target`. statuses[i] becomes `target`, or a negative errno if page i is
+    // not on `target`: -ENOENT (the page was never touched), -EBUSY (try again), -ENOMEM (the
+    // target is full), or another one. If `pages` contains a part of a huge page, the whole huge
+    // page is moved; but only the parts in `pages` get a status.
     //
-    // A result other than 0 concerns the whole call: it is not allowed (EPERM, ENOSYS), there is no
-    // such node (ENODEV), or this process may not use the node (EACCES). The statuses of the pages
-    // are then meaningless.
+    // A result other than 0 concerns the whole call: the call is not allowed (EPERM, ENOSYS), there
+    // is no such node (ENODEV), or this process may not use the node (EACCES). The statuses of the
+    // pages are then meaningless.
     //
     // Requires: statuses.size() == pages.size().
     virtual Status move_pages(std::span<void* const> pages, NodeId target,
@@ -150,7 +154,7 @@ class Os {
 
     // Begins to count events of the calling thread, in user mode only, until close_counter().
     // `handle` is the argument of the other two functions. ENOENT and similar: the machine does not
-    // have the counter; EACCES, EPERM: this process may not use it.
+    // have the counter. EACCES, EPERM: this process may not use the counter.
     virtual Status open_counter(HardwareCounter counter, int& handle) noexcept = 0;
     virtual Status read_counter(int handle, CounterReading& reading) noexcept = 0;
     virtual void close_counter(int handle) noexcept = 0;
@@ -158,15 +162,17 @@ class Os {
     virtual MemoryFigures memory() noexcept = 0;
     // Returns only MemoryFigures::resident. Cost: about a microsecond.
     virtual std::uint64_t resident_bytes() noexcept { return memory().resident; }
-    // Returns memory to the kernel that libc's malloc holds and does not use. Cost: milliseconds.
+    // Returns to the kernel the memory that libc's malloc holds but does not use. Cost:
+    // milliseconds.
     virtual void release_libc_memory() noexcept {}
 
     // All mappings of this process, ordered by address; empty if the kernel does not report them
     // (no /proc).
     virtual std::vector<AddressRange> mappings() = 0;
-    // Copies the bytes at `address` of this process, whatever the access to their pages is, and
-    // while other threads may write there. Returns the number of bytes that were read: fewer than
-    // `size` if a page cannot be read, 0 if this is the first page.
+    // Copies `size` bytes at `address` of this process, independently of the access that their
+    // pages allow. Other threads may write to these bytes at the same time. Returns the number of
+    // bytes that were copied. It is less than `size` if a page cannot be read, and 0 if the first
+    // page cannot be read.
     virtual std::size_t read_own_memory(std::uintptr_t address, void* bytes,
                                         std::size_t size) noexcept = 0;
 };

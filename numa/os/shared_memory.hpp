@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that processes of one host share, to exchange figures while they run. It has no name in
-// any folder. The address consists of the number of the process that made the memory, and of a file
-// descriptor of this process. The kernel frees the memory when no process holds it any more.
+// Memory that processes of one host share, to exchange figures while they run. The memory has no
+// name in any folder. The address of the memory has two parts: the number of the process that made
+// the memory, and the file descriptor of the memory in this process. The kernel frees the memory
+// when no process holds it any more.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +19,11 @@ class SharedMemory {
     SharedMemory(const SharedMemory&) = delete;
     SharedMemory& operator=(const SharedMemory&) = delete;
 
-    // Makes memory that is filled with zeros. At most one call of make() or open().
+    // Makes memory that is filled with zeros. Requires: neither make() nor open() was called on
+    // this object before.
     Status make(std::size_t bytes) noexcept;
-    // Opens the memory that another process has made. `address`: what address() returned there.
+    // Opens the memory that another process has made. `address`: the result of address() in that
+    // process. Requires: as make().
     Status open(const std::string& address, std::size_t bytes) noexcept;
 
     void* begin() const noexcept { return begin_; }  // null: nothing was made or opened

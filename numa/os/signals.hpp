@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guards for the process's signals, around code that must not be interrupted by signals or that
-// changes their handlers.
+// Guards around code that signals must not interrupt, and around code that changes the handlers of
+// signals.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace nw {
 
-// Blocks the signals of the calling thread during its lifetime, except the signals that errors of
-// the program raise. A thread that is started meanwhile inherits the blocked signals, so the
-// process's signals go to its other threads.
+// During its lifetime, blocks the signals of the calling thread, except the signals that errors of
+// the program raise. A thread that is started in this time inherits the blocked signals, so the
+// kernel delivers signals of the process to other threads.
 class SignalsBlocked {
   public:
     SignalsBlocked() noexcept {
@@ -30,8 +30,8 @@ class SignalsBlocked {
     sigset_t before_;
 };
 
-// Saves the actions of these signals and restores them at the end of its lifetime, whatever a
-// library has set meanwhile.
+// Saves the actions of `signals`, and restores them at the end of the object's lifetime, even if a
+// library has set other actions in between.
 template <int... signals>
 class KeptSignalActions {
   public:

@@ -10,7 +10,8 @@
 
 namespace nw {
 
-// Indexed by HardwareCounter. For several threads: the sum, or none if a thread has no count.
+// Indexed by HardwareCounter. For several threads, a count is the sum over the threads; none if one
+// of the threads has no count.
 struct HardwareCounts {
     std::array<std::optional<std::uint64_t>, hardware_counter_count> counts;
     // The reason for each missing count; 0: the counter was not requested.
@@ -22,17 +23,17 @@ struct HardwareCounts {
     HardwareCounts& operator+=(const HardwareCounts& other) noexcept;
 };
 
-// Thread: the thread whose work it counts makes, reads and destroys it.
+// Counts the work of one thread. Thread: this thread constructs, reads and destroys the object.
 class ThreadCounters {
   public:
-    // Counts from now on, if `on`.
+    // Starts to count if `on` is true.
     ThreadCounters(Os& os, bool on) noexcept;
     ~ThreadCounters();
     ThreadCounters(const ThreadCounters&) = delete;
     ThreadCounters& operator=(const ThreadCounters&) = delete;
 
-    // The counts so far. A counter that ran for only part of the time is scaled to the whole time.
-    // A counter that never ran is refused with EBUSY.
+    // The counts since the construction. A counter that ran for only part of the time is scaled to
+    // the whole time. A counter that never ran is refused with EBUSY.
     HardwareCounts counts() const noexcept;
 
   private:

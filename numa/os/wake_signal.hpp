@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event on which one thread waits and which any thread signals, also a thread of another
-// process: a WakeSignal may be in memory that processes share.
+// One thread sleeps until another thread wakes it. The other thread may belong to another process,
+// because a WakeSignal may be in memory that processes share.
 //
 // No signal is lost. The waiting thread stores that it is asleep, then checks once more for work.
 // The signaling thread publishes its work, then checks whether the other thread is asleep. These
-// four accesses must be sequentially consistent: the two accesses to `asleep_` here, and the
-// caller's two accesses to the work.
+// four accesses must be sequentially consistent: the two accesses to `asleep_` in this class, and
+// the callers' two accesses to the work.
 #pragma once
 
 #include <atomic>
@@ -16,9 +16,9 @@ namespace nw {
 
 class WakeSignal {
   public:
-    // Sleeps until raise(), at most for `longest`. Returns at once if has_work() returns true.
-    // has_work() is called after other threads can see that this thread is asleep. Returns false if
-    // the time has elapsed without raise() and without work.
+    // Sleeps until raise() is called, at most for `longest`. Does not sleep if has_work() returns
+    // true. has_work() is called after `asleep_` has been set. Returns false if the time has
+    // elapsed, raise() was not called, and has_work() has returned false.
     template <class HasWork>
     bool sleep(std::chrono::nanoseconds longest, HasWork&& has_work) {
         asleep_.store(1);

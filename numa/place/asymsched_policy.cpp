@@ -4,9 +4,10 @@
 // that the heaviest traffic has the fastest links (decide/heaviest_links.hpp). Pages are local, and
 // follow their workers.
 //
-// The paper reads hardware counters, which do not show traffic between CPUs. The engine counts
-// every byte of mail instead. Migrations may take 5 % of the run's time. Their cost is estimated
-// with the paper's 0.3 s per gigabyte until a migration of this run has been measured.
+// The paper uses hardware counters. They do not show traffic between CPUs, so this policy uses the
+// engine's count of every byte of mail instead. Migrations may take at most 5 % of the run's time.
+// Their cost is estimated with the paper's 0.3 s per gigabyte until a migration of this run has
+// been measured.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -27,10 +28,11 @@ namespace {
 constexpr double patience_seconds = 2;   // before slow pages are fetched
 constexpr double still_elsewhere = 0.9;  // pages are slow if more than this share is remote
 constexpr double arrived = 0.1;          // the move is done if at most this share is remote
-// In this time, pagemigd with its default period of one second has tried to move all pages thirty
-// times.
+// A migration ends at the latest after this time. Until then, pagemigd with its default period of
+// one second has tried to move all pages thirty times.
 constexpr double give_up_seconds = 30;
-// A run that fills the machine moves only if the heaviest link's load falls to this share.
+// The workers of a run that uses all nodes are moved only if this reduces the load of the heaviest
+// link to at most this share of its present load.
 constexpr double load_worth_moving_for = 0.9;
 // A migration of fewer bytes does not change the estimated cost per gigabyte.
 constexpr std::uint64_t bytes_to_measure = std::uint64_t{1} << 24;
@@ -60,7 +62,7 @@ class AsymPolicy final : public PlacementPolicy {
         topology_ = topology;
         places_ = places;
         is_cut_short_ = true;
-        moves_.push_back(fmt::format("CPUs were taken away or returned: on nodes {}",
+        moves_.push_back(fmt::format("CPUs were taken away or returned: workers on nodes {}",
                                      fmt::join(numbers_of(places_), " ")));
     }
 
@@ -76,7 +78,7 @@ class AsymPolicy final : public PlacementPolicy {
         }
         const std::vector<NodeId> candidates = nodes_for_workers();
         if (candidates.size() < 2) {
-            stays_ = "no choice: this process may use CPUs for these workers on one node only";
+            stays_ = "no choice: only one node has enough CPUs of this process for these workers";
             return {};
         }
         const std::vector<std::size_t> used = used_nodes(candidates);
@@ -119,8 +121,8 @@ class AsymPolicy final : public PlacementPolicy {
         return numbers;
     }
 
-    // Pages that pagemigd moves at other times, for groups that change their worker and for mail,
-    // are not counted.
+    // Adds the costs since workers were moved. Pages that pagemigd moves at other times, for groups
+    // that change their worker and for mail, are not counted.
     void note_costs(const PlacementPeriod& period) {
         const double seconds = period.migration_seconds - seconds_before_;
         const std::uint64_t bytes = period.migrated_bytes - bytes_before_;
@@ -161,7 +163,8 @@ class AsymPolicy final : public PlacementPolicy {
         return {.move_workers = false, .fetch = true};
     }
 
-    // Nodes with memory that have CPUs for as many workers as the fullest node has now.
+    // Returns the nodes with memory that have enough CPUs for the workers of any node: at least as
+    // many CPUs as the fullest node has workers now.
     std::vector<NodeId> nodes_for_workers() {
         std::map<NodeId, std::size_t> workers;
         for (const Place& place : places_) ++workers[place.node];
@@ -176,7 +179,8 @@ class AsymPolicy final : public PlacementPolicy {
         return nodes;
     }
 
-    // Empty if a worker is on a node that is not a candidate.
+    // Returns the nodes of the workers, as indices of candidates. The result is empty if a worker
+    // is on a node that is not a candidate.
     std::vector<std::size_t> used_nodes(const std::vector<NodeId>& candidates) const {
         std::vector<std::size_t> used;
         for (const int number : numbers_of(places_)) {
@@ -238,7 +242,8 @@ class AsymPolicy final : public PlacementPolicy {
         for (std::size_t& node : plan.to) node = decode(node);
         return plan;
     }
-    // Marks new nodes, as long as the list contains old and new nodes.
+    // encode() marks a node as new while the list contains old and new nodes; decode() removes the
+    // mark.
     static std::size_t encode(std::size_t node) { return node + decision_nodes_max; }
     static std::size_t decode(std::size_t node) { return node % decision_nodes_max; }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--place auto`: `weighted` if the run is limited by memory bandwidth, else `local`. There is a
-// choice only if workers run on some, but not all, of the machine's nodes. In other cases, and on a
-// machine with one node, the mode is `local`.
+// choice only if at least one node of the machine has no workers. Otherwise the mode is `local`,
+// for example on a machine with one node.
 //
-// The decision uses misses of the last-level cache, compared with the bandwidth of the workers'
-// nodes, if the machine counts misses and its bandwidths are known in MB/s. Otherwise a trial
+// If the machine counts misses of the last-level cache and its bandwidths are known in MB/s, the
+// decision compares the misses with the bandwidth of the workers' nodes. Otherwise a trial
 // (decide/placement_trial.hpp) measures committed events per second of CPU time. The trial moves
 // pages to all nodes, and moves them back unless the run was faster.
 #include <algorithm>
@@ -52,7 +52,7 @@ class AutoPolicy final : public PlacementPolicy {
     }
     bool wants_misses() const noexcept override { return wants_misses_; }
 
-    // Other CPUs do not change a decision.
+    // A change of the CPUs restarts an undecided trial, but does not change a decision.
     void on_cpus(const Topology& topology, const std::vector<Place>& places) override {
         weighted_->on_cpus(topology, places);
         if (is_decided_) return;
@@ -145,7 +145,7 @@ class AutoPolicy final : public PlacementPolicy {
     WindowMedian missed_;
     PlacementTrial trial_;
     bool wants_misses_ = false;
-    bool by_misses_ = false;  // in the last window
+    bool by_misses_ = false;  // the last window had a count of misses
     bool is_decided_ = false;
     std::string why_;
     std::atomic<bool> spread_{false};

@@ -3,9 +3,9 @@
 // move the pages there. This corresponds to map_move in "NUMA Time Warp" (Pellegrini and Quaglia,
 // PADS 2015, §3.4), which has {spinlock, target_node, need_move} for each group.
 //
-// In the paper the lock is also held while pages move, so that the segment table does not change.
-// Here the segment table has a separate lock (segments.hpp), which is held only while the table is
-// copied. So no worker waits for a move.
+// In the paper, the lock is also held while pages move, so that the segment table does not change.
+// In this implementation, the segment table has a separate lock (segments.hpp), which is held only
+// while the table is copied. So no worker waits for a move.
 //
 // Thread: the group's owner calls set() and request_migration(). The daemon calls requested() and
 // finish(). Any thread calls the other functions.

@@ -17,7 +17,7 @@ struct PolicyInputs;
 enum class MemoryMode : std::uint8_t { numa, libc };
 
 // A value of --place: a placement policy, and the facts about it that other code needs.
-// placement_policy.hpp lists all of them.
+// placement_policy.hpp lists all values.
 struct PlacementChoice {
     std::string_view word;
     std::string_view help;
@@ -27,7 +27,8 @@ struct PlacementChoice {
     bool reads_machine = false;    // the bandwidths between nodes: --machine has an effect
     bool reads_proximity = false;  // --proximity has an effect
     bool one_rank_only = false;
-    // Moves workers to other CPUs. Then one rank decides for all ranks on the same CPUs.
+    // The policy moves workers to other CPUs. The policy of one rank then makes the decisions for
+    // all ranks on the same CPUs.
     bool moves_workers = false;
 };
 extern const PlacementChoice local_placement;  // the default

@@ -38,8 +38,8 @@ void MigrationLog::note_no_node(NodeId node, Status status) {
 
 void MigrationLog::note_kernel_balances() {
     note(Topic::balancing,
-         "the kernel also moves pages and may undo these moves; `sysctl kernel.numa_balancing=0` "
-         "stops it");
+         "the kernel also moves pages and may undo moves of pagemigd; `sysctl "
+         "kernel.numa_balancing=0` stops the kernel's moves");
 }
 
 void MigrationLog::note_no_memory() {

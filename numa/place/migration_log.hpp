@@ -43,7 +43,7 @@ class MigrationLog {
     };
     Counters counters;
 
-    // True after the kernel has refused to move pages at all. Further attempts are useless.
+    // True after the kernel has refused to move any page. Further attempts are useless.
     bool refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
     // Each of these notices is stored once, even if its cause occurs repeatedly.

@@ -27,7 +27,8 @@ void MigrationShare::pass(const std::stop_token& stop) {
     visits_.clear();
     batches_.clear();
     room_.clear();
-    changes_ = policy_.changes();  // read before node_of(): no change counts as done too early
+    // Read before node_of() is called, so that no later change counts as done.
+    changes_ = policy_.changes();
     sweep_pages_left_ = policy_.spreads() ? sweep_pages : 0;
     std::size_t swept = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -47,8 +48,8 @@ void MigrationShare::pass(const std::stop_token& stop) {
     add_to(log_.counters.passes, 1);
 }
 
-// Whether all pages of the group must be checked without a request. If pages are spread, pages for
-// which a node had no room are left to the sweeps.
+// Whether all pages of the group must be checked although no move was requested. If the policy
+// spreads pages, only the sweeps check pages for which a node had no room.
 bool MigrationShare::needs_look(const Member& member) const {
     return member.changes_seen != changes_ ||
            (member.changes_done != changes_ && !policy_.spreads());
@@ -68,8 +69,8 @@ void MigrationShare::visit(Member& member, const std::stop_token& stop) {
 
     for (auto& [target, pages] : misplaced_) pages.clear();
     if (looking) {
-        // The new owner is the first to touch the pages that it allocates from now on, so one copy
-        // of the table is sufficient.
+        // The group's new owner touches first the pages that it allocates after this copy, so they
+        // are on its node. Therefore one copy of the table is sufficient.
         group.copy_segments(segments_);
         member.swept_pages = look_at_segments(visit, whole ? 0 : member.swept_pages,
                                               whole ? SIZE_MAX : sweep_pages_left_, stop);
@@ -115,7 +116,7 @@ std::size_t MigrationShare::look_at_segments(Visit& visit, std::size_t from, std
     return 0;
 }
 
-// Adds the pages of the range that are on a wrong node to misplaced_. Returns how many pages of the
+// Adds to misplaced_ the pages of the range that are on a wrong node. Returns how many pages of the
 // range are in memory.
 template <class Where>
 std::size_t MigrationShare::find_misplaced(std::byte* base, std::size_t bytes, Visit& visit,
@@ -146,8 +147,8 @@ std::size_t MigrationShare::find_misplaced(std::byte* base, std::size_t bytes, V
     return resident;
 }
 
-// Reserves room for all pages that a group moves to a node, or for none: moving only a part of them
-// would not help.
+// Reserves room for all pages that a group moves to a node, or for none: to move only a part of
+// these pages would not help.
 bool MigrationShare::has_room(NodeId node, std::size_t pages) {
     const auto [found, fresh] = room_.try_emplace(node, 0);
     if (fresh) found->second = os_.free_bytes(node);

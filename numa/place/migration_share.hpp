@@ -13,9 +13,9 @@
 // the policy has changed. In addition, each pass checks a part of all pages (a sweep), because
 // pages may be touched for the first time at any time.
 //
-// One call of move_pages contains pages of several groups, and only misplaced pages, because each
-// call delays all cores a little. A worker that touches a page while the page is moved waits as
-// long as for a page fault. In no other case does a worker wait for this class.
+// One call of move_pages contains pages of several groups, because each call delays all cores a
+// little. It contains only misplaced pages. A worker that touches a page while the page is moved
+// waits as long as for a page fault. In no other case does a worker wait for this class.
 //
 // Thread: one at a time; the groups' owners continue meanwhile.
 #pragma once
@@ -72,14 +72,15 @@ class MigrationShare {
         PlacedGroup* group;
         std::uint32_t growths_seen = 0;  // of its mail, at the last check
         bool mail_in_place = true;
-        // Value of PlacementPolicy::changes() for which its pages were last tried, and for which no
-        // page was left behind because a node had no room. changes_done ≤ changes_seen.
+        // changes_seen: the value of PlacementPolicy::changes() for which the group's pages were
+        // last checked. changes_done: the last such value for which no page was left behind because
+        // a node had no room. changes_done ≤ changes_seen.
         std::uint32_t changes_seen = 0;
         std::uint32_t changes_done = 0;
         std::size_t swept_pages = 0;  // by a sweep that has not finished the group
     };
 
-    // The result for a group in a pass; the worst result of its pages.
+    // The result of a pass for one group: the worst result of the group's pages.
     enum class Outcome : std::uint8_t { done, no_room, again, given_up };
 
     struct Visit {

@@ -18,7 +18,7 @@
 namespace nw {
 namespace {
 
-// Moves a page of this process to the node on which it is.
+// Requests to move a page of this process to the node on which the page already is.
 Status try_to_move_a_page(Os& os) {
     alignas(page_bytes) std::array<std::byte, page_bytes> page{};
     const std::array<void*, 1> pages{page.data()};

@@ -3,8 +3,8 @@
 // §3.4): threads that wake up once per period and move the pages of groups to the nodes of their
 // workers. This file contains the threads; migration_share.hpp contains their work.
 //
-// The main thread starts these threads before workers are pinned and before there are groups, so
-// that they may run on every core that the process may use. serve() gives groups to the threads
+// The main thread starts these threads before workers are pinned and before there are groups. So
+// the threads may run on every core that the process may use. serve() gives groups to the threads
 // later. The threads block the signals that the main thread handles.
 #pragma once
 
@@ -26,9 +26,8 @@ namespace nw {
 
 class PageMigrationDaemon {
   public:
-    // Starts options.threads threads. Starts none if the number is 0, or if the kernel refuses to
-    // move pages. The constructor checks this with one page. Requires: the policy outlives this
-    // object.
+    // Starts options.threads threads. Starts none if the kernel refuses to move pages; the
+    // constructor tests this with one page. Requires: the policy outlives this object.
     PageMigrationDaemon(Os& os, const PagemigdOptions& options, const PlacementPolicy& policy);
     ~PageMigrationDaemon() { stop(); }
     PageMigrationDaemon(const PageMigrationDaemon&) = delete;
@@ -36,7 +35,7 @@ class PageMigrationDaemon {
 
     // Replaces the groups that the threads serve. The numbers of groups per thread differ by at
     // most one. Waits until running passes have ended. Requires: the groups exist until stop() or
-    // until the next call has returned. Thread: one at a time.
+    // the next call of serve() has returned. Thread: one at a time.
     void serve(const std::vector<PlacedGroup*>& groups);
     // Ends the threads, without waiting for the end of their period. Unfinished requests are
     // dropped. Thread: one at a time.
@@ -44,8 +43,8 @@ class PageMigrationDaemon {
 
     std::size_t threads() const noexcept { return threads_.size(); }
     std::size_t groups_of(std::size_t thread) const noexcept { return shares_[thread]->groups(); }
-    // Whether all pages have been moved as the policy requires since its last change, except pages
-    // that cannot be moved. Always false without a thread.
+    // Whether all pages that can be moved are on the nodes that the policy requires since its last
+    // change. Always false without a thread.
     bool has_caught_up() const noexcept;
     MigrationFigures figures() const noexcept { return log_.figures(); }
     std::vector<std::string> notices() const { return log_.notices(); }

@@ -18,7 +18,7 @@ namespace nw {
 // The use of a page.
 enum class PageKind : std::uint8_t { state, platform, mail };
 inline constexpr std::size_t page_kinds = 3;
-// The names in reports. Users know the platform as the engine.
+// The names in reports, in which the platform is called the engine.
 constexpr const char* name_of(PageKind kind) noexcept {
     constexpr const char* names[page_kinds] = {"state", "engine", "mail"};
     return names[static_cast<std::size_t>(kind)];

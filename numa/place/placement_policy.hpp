@@ -2,8 +2,9 @@
 // The interface of all policies for the placement of pages and workers. A policy decides where new
 // pages should be allocated, where a page of a group should be now, and on which nodes workers
 // should run. Once per period, the engine passes figures of the run to the policy
-// (PlacementPeriod). The kernel carries out the decisions for new pages, pagemigd for all other
-// pages (migration_share.hpp), and each worker for its own CPU and the homes of its groups.
+// (PlacementPeriod). The kernel carries out the decisions about new pages. pagemigd carries out the
+// decisions about all other pages (migration_share.hpp). Each worker changes its own CPU and the
+// homes of its groups.
 //
 // The default policy, local, is the policy of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015):
 // a page is allocated on the node of the worker that touches it first, and follows its group to the
@@ -31,7 +32,7 @@ namespace nw {
 // The memory of the groups whose workers run on one node.
 struct HomeMemory {
     std::uint64_t bytes = 0;  // resident, estimated from a sample
-    double remote_share = 0;  // of `bytes`: on another node
+    double remote_share = 0;  // the share of `bytes` that is on another node
 };
 
 // The report to a policy about one period.
@@ -40,10 +41,10 @@ struct PlacementPeriod {
     std::uint64_t committed_events = 0;  // in the period, on all ranks
     double cpu_seconds = 0;              // of this process, in the period
     // MB/s that workers of this process read from memory because of cache misses; none: the machine
-    // does not count them.
+    // does not count cache misses.
     std::optional<double> missed_mb_s;
     // The following values are for the ranks for which the policy decides.
-    std::vector<std::vector<double>> traffic;  // mail in the period: bytes, worker (row) to worker
+    std::vector<std::vector<double>> traffic;  // bytes of mail in the period, [from worker][to]
     std::map<NodeId, HomeMemory> homes;        // at the period's end
     std::uint64_t migrated_bytes = 0;  // so far, by pagemigd and by workers that fetched pages
     double migration_seconds = 0;      // CPU time for migrated_bytes
@@ -64,8 +65,8 @@ class PlacementPolicy {
 
     // The node where `page` should be now, if the worker of its group runs on `home`. Thread: any.
     virtual NodeId node_of(const void* page, NodeId home) const noexcept = 0;
-    // Whether pages should be on nodes other than the nodes of their workers. Then pagemigd checks
-    // all pages, without a request for a move. Thread: any.
+    // Whether pages should be on nodes other than the nodes of their workers. If so, pagemigd
+    // checks all pages, also if no move was requested. Thread: any.
     virtual bool spreads() const noexcept { return false; }
     // Whether pages may have to move although no group changes its worker.
     virtual bool moves_pages() const noexcept { return spreads(); }
@@ -77,13 +78,14 @@ class PlacementPolicy {
 
     // --- reports; Thread: one for all following functions ---
 
-    // The process may use other CPUs than before, and workers have been moved to these places.
+    // Called when the CPUs of the process have changed, and workers have been moved to these
+    // places.
     virtual void on_cpus(const Topology&, const std::vector<Place>&) {}
     // The length of a period; 0: the policy needs no periods.
     virtual double period_seconds() const noexcept { return 0; }
-    // Whether the policy needs PlacementPeriod::homes, which requires a query of the pages, and
-    // missed_mb_s, which requires a counter for each worker. wants_misses() is called before the
-    // workers start.
+    // wants_homes(): whether the policy needs PlacementPeriod::homes, which requires a query of the
+    // pages. wants_misses(): whether the policy needs missed_mb_s, which requires a counter for
+    // each worker. wants_misses() is called before the workers start.
     virtual bool wants_homes() const noexcept { return false; }
     virtual bool wants_misses() const noexcept { return false; }
     virtual PlacementOrders on_period(const PlacementPeriod&) { return {}; }

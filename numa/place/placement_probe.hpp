@@ -48,8 +48,8 @@ struct Placement {
     std::array<PagePlacement, page_kinds> kinds;
     Status status = 0;  // the kernel's error, if a query failed
 
-    // Number of resident pages of the sample by the home of their group, and number of these that
-    // are not at home.
+    // By home: the number of resident pages of the sample whose groups have this home, and the
+    // number of these pages that are on another node.
     struct ByHome {
         std::uint64_t resident = 0;
         std::uint64_t misplaced = 0;
@@ -59,8 +59,8 @@ struct Placement {
     const PagePlacement& of(PageKind kind) const noexcept {
         return kinds[static_cast<std::size_t>(kind)];
     }
-    // The share over all kinds, each with the weight of its resident bytes (the kinds are sampled
-    // at the same rate). 0 if no page is resident.
+    // The share of misplaced pages over all kinds. Each kind has the weight of its resident bytes,
+    // because all kinds are sampled at the same rate. 0 if no page is resident.
     double remote_share() const noexcept;
     std::uint64_t resident_bytes() const noexcept;
     std::map<NodeId, HomeMemory> memory_by_home() const;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--place interleave` and `--place weighted`: pages of states and of the engine are spread over
 // all nodes that have memory, evenly or by the weights of BWAP (page_weights.hpp). Mail, which is
-// read once, stays on the node of the reading worker. These policies are for runs on some of a
-// machine's nodes whose models read more memory than these nodes provide.
+// read once, stays on the node of the reading worker. These policies are for a run that uses only
+// some of a machine's nodes, and whose model reads more memory than the bandwidth of these nodes
+// permits.
 //
 // With weights, proximity is tuned during the run (decide/dwp_search.hpp), unless the user gives
 // it. The value of a window is the committed events per second of CPU time. A window counts only if
 // pagemigd has moved the pages of the last step. If workers are moved to other nodes, because CPUs
-// were taken away or returned, the weights are computed and proximity is tuned again.
+// were taken away or returned, the weights are computed again, and proximity is tuned again.
 //
-// Both policies work with any kernel. If the kernel supports the wanted proportions, new pages are
-// placed by a policy for the whole region, which needs no additional mapping. pagemigd then moves
-// misplaced pages. It leaves interleaved pages where the kernel has put them. With weights, the
-// kernel puts a sequence of consecutive pages on each node in turn; the length of a sequence is the
-// weight of its node. For groups with few pages the resulting shares are far from the weights, so
-// pagemigd moves pages to the nodes of the map.
+// Both policies work with any kernel. If the kernel supports the wanted proportions, the kernel
+// places new pages by a policy for the whole region. This needs no additional mapping. pagemigd
+// then moves misplaced pages. With `interleave`, pagemigd uses the kernel's rule, so it leaves
+// these pages where they are. With `weighted`, the kernel puts a sequence of consecutive pages on
+// each node in turn; the length of a sequence is the weight of its node. For groups with few pages
+// the resulting shares are far from the weights, so pagemigd moves these pages to the nodes of the
+// map.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -33,7 +35,7 @@ namespace nw {
 namespace {
 
 // The kernel's weights are used if each node's share differs by at most this much from the wanted
-// one.
+// share.
 constexpr double share_near_enough = 0.01;
 
 constexpr double window_seconds = 0.25;
@@ -160,7 +162,8 @@ class WeightedPolicy final : public SpreadPolicy {
         dwp_.store(given_.value_or(0), std::memory_order_relaxed);
         go_by(map_for(canonical_, workers));
     }
-    // A thread that reads the new value of changes() also sees the change. Pairs with changes().
+    // A thread that reads the new value of changes() then also reads the new map and proximity.
+    // Pairs with changes().
     void note_change() noexcept { changes_.fetch_add(1, std::memory_order_release); }
 
     const KnownMachine machine_;

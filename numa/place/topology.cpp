@@ -50,7 +50,7 @@ NodeId Topology::memory_of(NodeId node) const {
 
 void Topology::order_cpus(const std::vector<Cpu>& cpus) {
     // Sibling 0 is the first CPU of every core, sibling 1 the second, and so on. A core's second
-    // hardware thread is used only after every core has work.
+    // hardware thread is used only after every core has a worker.
     std::map<int, std::size_t> given_of_core;
     std::map<std::pair<std::size_t, NodeId>, std::vector<Place>> by_sibling_and_node;
     std::set<NodeId> nodes;
@@ -112,7 +112,8 @@ std::vector<Place> Topology::place_again(std::vector<Place> places) const {
         auto& fullest = *std::max_element(workers.begin(), workers.end(), fewer);
         const auto& emptiest = *std::min_element(workers.begin(), workers.end(), fewer);
         if (fullest.size() < emptiest.size() + 2) return places;
-        // The second worker, not the last one: so workers that share a CPU keep their order.
+        // The second worker is moved, not the last one, so that workers that share a CPU keep their
+        // order.
         Place* const place = fullest[1];
         fullest.erase(fullest.begin() + 1);
         settle(place);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cores on which workers can run, that is, the cores of this process's cpuset, with their
-// nodes; and the choice of one CPU per worker. The constructor queries the Os; the object is
-// constant afterwards.
+// The cores on which workers can run (the cores of this process's cpuset), with their nodes, and
+// the choice of one CPU per worker. The constructor queries the Os. After that, the object is
+// constant.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@
 namespace nw {
 
 // The CPU and node of one worker. `node` has memory: if the CPU's own node has none, `node` is the
-// nearest node with memory, because the kernel allocates there what the worker touches first.
+// nearest node with memory, because the kernel allocates the pages that the worker touches first on
+// this node.
 struct Place {
     int cpu = 0;
     NodeId node{0};
@@ -53,7 +54,7 @@ class Topology {
     // Returns places for the same workers after the CPUs of this process have changed. A worker
     // whose CPU is still available keeps its place. The other workers move to the CPUs with the
     // fewest workers, preferably on their own node. A worker that could keep its place is moved
-    // only if its CPU has two workers more than another CPU.
+    // only if its CPU has at least two workers more than another CPU.
     std::vector<Place> place_again(std::vector<Place> places) const;
     // The places on a node, in the order in which they are assigned.
     std::vector<Place> places_on(NodeId node) const;
@@ -71,8 +72,8 @@ class Topology {
 
 // The number of different nodes in `places`.
 std::size_t nodes_spanned(const std::vector<Place>& places);
-// Whether workers of different ranks have the same CPU. `places`: of the workers of several ranks,
-// `workers` per rank.
+// Whether workers of different ranks have the same CPU. `places`: the places of the workers of
+// several ranks; each rank has `workers` workers.
 bool ranks_share_cpus(const std::vector<Place>& places, std::size_t workers);
 // The share of a CPU that each worker has: 1, divided by the number of workers on its CPU.
 std::vector<double> shares_of_cpus(const std::vector<Place>& places);

@@ -3,10 +3,10 @@
 //
 // The generation starts at a value that follows from the event's priority. If the event has the
 // same time as the event that scheduled it, its generation is also larger than the generation of
-// that event. So an event that was scheduled without delay comes after its cause. The sequence
-// counts the events that the sender has scheduled, and is rolled back with the sender. So an event
-// that is scheduled again after a rollback has its former place. An anti-message finds its event
-// not by this key, but by the identity (sender, serial) (event_header.hpp).
+// that event. So an event that was scheduled without delay comes after the event that scheduled it.
+// The sequence counts the events that the sender has scheduled, and is rolled back with the sender.
+// So an event that is scheduled again after a rollback has its former place. An anti-message finds
+// its event not by this key, but by the identity (sender, serial) (event_header.hpp).
 #pragma once
 
 #include <cmath>
@@ -18,9 +18,9 @@
 
 namespace nw {
 
-// A lower bound of events, for example GVT. It includes the generation, because a chain of zero
-// delays stays at one time and only its generations show its progress. An event that is scheduled
-// by another event has a larger bound than that event.
+// A lower bound of events, for example GVT. A bound includes the generation, because the events of
+// a chain of zero delays have the same time: only their generations increase. An event has a larger
+// bound than the event that scheduled it.
 struct EventBound {
     VirtualTime time;
     std::uint32_t generation;
@@ -33,8 +33,8 @@ struct EventBound {
     }
 };
 
-// Returns the smallest bound beyond `bound`. After the last generation of a time comes the next
-// larger time.
+// Returns the smallest bound beyond `bound`. The bound after the last generation of a time is the
+// next larger time.
 inline EventBound just_after(const EventBound& bound) noexcept {
     if (bound.generation == UINT32_MAX) return {std::nextafter(bound.time, time_infinity)};
     return {bound.time, bound.generation + 1};
@@ -60,7 +60,7 @@ struct EventKey {
 };
 static_assert(sizeof(EventKey) == 24);
 
-// Returns whether a is before b in the order of events. A and B are EventKey or PendingEntry
+// Returns whether `a` is before `b` in the order of events. A and B are EventKey or PendingEntry
 // (pending_entry.hpp). Requires: no time is NaN. Cost: nearly always one comparison, because equal
 // times are rare.
 template <class A, class B>

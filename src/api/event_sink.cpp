@@ -44,8 +44,8 @@ Context::InOrder::InOrder(Context& context, Priority priority) : context_(contex
 void Context::schedule_bytes_at(LpId target, VirtualTime time, EventType type,
                                 std::span<const std::byte> payload) {
     // A time is allowed if it is at least now + lookahead, the rounded sum that the engines
-    // compute. The difference time - now is rounded, too: it may be below the lookahead although
-    // the time is allowed, or at least the lookahead although the time is not allowed.
+    // compute. The difference time - now is rounded, too. Therefore it may be below the lookahead
+    // although the time is allowed, or it may reach the lookahead although the time is not allowed.
     const VirtualTime lookahead = target == self() ? 0 : sink_->lookahead();
     VirtualTime delay = time - now_;
     if (const bool is_legal = time >= now_ + lookahead; is_legal != (delay >= lookahead))
@@ -104,7 +104,8 @@ void chain_too_long(VirtualTime now) {
 
 void drawn_too_much() {
     throw ModelError(
-        "random(): moved by more than 2^32 blocks, or backward; allowed: drawing numbers from it");
+        "random(): moved by more than 2^32 blocks, or backward; allowed: only calls that draw "
+        "numbers");
 }
 
 }  // namespace detail

@@ -32,8 +32,8 @@ namespace detail {
 // The number of a table has 16 bits (SideEffect).
 inline constexpr std::size_t output_tables_max = 65'536;
 
-// The time of a scheduled event. The model passed one of the two values; the other is computed from
-// it and rounded.
+// The time of a scheduled event. The model has given one of the two values. The other value is
+// computed from it and rounded.
 struct ScheduledTime {
     VirtualTime delay;
     VirtualTime time;
@@ -55,14 +55,14 @@ class EventSink {
         : kinds_(rules.kinds), lookahead_(rules.lookahead), seed_(seed), lps_(rules.lps) {}
     ~EventSink() = default;
 
-    // Defined in api/make_context.hpp, as are the next three functions.
+    // This function and the next three functions are defined in api/make_context.hpp.
     Context make_context(VirtualTime now, std::uint32_t self,
                          std::uint64_t random_counter) noexcept;
     // `buffer` receives the handler's short events.
     Context make_context(VirtualTime now, std::uint32_t self, std::uint64_t random_counter,
                          SendBuffer& buffer) noexcept;
-    // Reuses the context for another handler of the same sink. Requires: no handler uses it any
-    // more.
+    // Reuses the context for another handler of the same sink. Requires: no handler uses the
+    // context any more.
     static void renew(Context& context, VirtualTime now, std::uint32_t self,
                       std::uint64_t random_counter) noexcept;
     // Returns the first generation of the priority of the current call of schedule().
@@ -91,8 +91,8 @@ inline void check_schedule(const ScheduleRules& rules, LpId self, VirtualTime no
 }
 
 // Returns the generation of an event that is scheduled for `time` by an event of generation
-// `parent` at `now`. `first` is the first generation of its priority. Throws ModelError if the
-// chain of zero delays is too long for the 32 bits of a generation.
+// `parent` at `now`. `first` is the first generation of the event's priority. Throws ModelError if
+// the chain of zero delays is too long for the 32 bits of a generation.
 [[noreturn, gnu::cold]] void chain_too_long(VirtualTime now);
 
 inline std::uint32_t generation_after(std::uint32_t parent, VirtualTime now, VirtualTime time,

@@ -15,7 +15,7 @@ namespace nw {
 
 class LpKinds {
   public:
-    // Throws SetupError if two kinds declare different events with one number.
+    // Throws SetupError if two kinds declare different events with the same number.
     explicit LpKinds(Kinds kinds);
     LpKinds(const LpKinds&) = delete;
     LpKinds& operator=(const LpKinds&) = delete;
@@ -33,8 +33,8 @@ class LpKinds {
 
     // "host 17", or "LP 17" if the model has no kinds.
     std::string name(std::uint32_t lp) const { return kinds_.name(LpId{lp}); }
-    // "event Arrival", or "event of type 3" if the kind of `lp`, the target, does not declare the
-    // type.
+    // "event Arrival", or "event of type 3" if the kind of `lp` does not declare the type. `lp` is
+    // the target of the event.
     std::string event_name(std::uint32_t lp, EventType type) const;
     // "Arrival", or "type 3".
     std::string type_name(std::uint32_t lp, EventType type) const;

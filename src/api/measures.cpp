@@ -17,7 +17,7 @@ void set_measured_from(VirtualTime time) noexcept { warm_up = time; }
 
 void refuse_value(double value) {
     throw ModelError(fmt::format(
-        "a figure of merit received {}; allowed: a finite number within {}", value, figure_max));
+        "a figure of merit received {0}; allowed: a number from -{1} to {1}", value, figure_max));
 }
 
 void refuse_time(VirtualTime time, VirtualTime last) {
@@ -28,8 +28,8 @@ void refuse_time(VirtualTime time, VirtualTime last) {
 
 void refuse_bounds(double low, double high) {
     throw ModelError(
-        fmt::format("a histogram has the bounds {} and {}; allowed: a first bound that is less "
-                    "than the second, by at most {}",
+        fmt::format("a histogram has the bounds {} and {}; allowed: a first bound below the "
+                    "second bound, and a difference of at most {}",
                     low, high, figure_max));
 }
 

@@ -58,8 +58,8 @@ void find_saved_run(Settings& settings, RunIdentity identity, std::vector<Loaded
                 fmt::format("--lps-per-group {}: a restarted run keeps its groups; allowed with "
                             "this --restart: {}, or auto",
                             config.lps_per_group, lps_per_group));
-        // A restarted run appends to the tables that the first rank has written. So their folder
-        // must exist; a new folder would not help.
+        // A restarted run appends to the tables that the first rank has written. So the folder of
+        // these tables must exist; a new folder would not help.
         const std::string& output = config.output_directory;
         std::error_code ignored;
         if (is_first && !output.empty() && !std::filesystem::is_directory(output, ignored))

@@ -16,14 +16,15 @@ namespace nw {
 // The first rank locks both folders for this run. The caller keeps the returned lock until the run
 // is over. A null pointer means that this rank locks nothing.
 
-// Locks the folder of --restart. Called on the first rank, before any rank reads the folder:
-// another run that holds the lock may be about to save once more. Throws SetupError.
+// Locks the folder of --restart. Called on the first rank, before any rank reads the folder,
+// because another run that holds the lock may still save a newer checkpoint. Throws SetupError.
 std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings);
 
 // Reads the saved run of --restart, if there is one, into settings.config.restart_from. `identity`
 // must equal the saved run's identity. `modules` are the libraries that the process had loaded at
-// its start. Stores both in settings.config.save, for runs that are saved. Throws SetupError, also
-// if the end time of this run is not later than the time that the saved run has reached.
+// its start. If this run is saved, too, `identity` and `modules` are stored in
+// settings.config.save. Throws SetupError, also if the end time of this run is not later than the
+// time that the saved run has reached.
 void find_saved_run(Settings& settings, RunIdentity identity, std::vector<LoadedModule> modules,
                     const Setup& setup, bool is_first);
 
@@ -31,8 +32,8 @@ void find_saved_run(Settings& settings, RunIdentity identity, std::vector<Loaded
 // Throws SetupError.
 std::unique_ptr<FolderLock> prepare_checkpoint_folder(const Settings& settings, bool is_first);
 
-// Returns the line that is printed after an interrupted run was saved: how to continue it.
-// `own_words_last`: as in Setup. Throws MachineError.
+// Returns the line that is printed after an interrupted run was saved. The line contains the
+// command that continues the run. `own_words_last`: as in Setup. Throws MachineError.
 std::string restart_hint(const Settings& settings, std::size_t own_words_last, VirtualTime saved_at,
                          std::uint32_t ranks);
 

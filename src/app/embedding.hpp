@@ -33,9 +33,9 @@ class LibcMemory {
 
 // The payload of an event. Only the on_event() that executes the event may change it. on_reverse()
 // and on_commit() of the same execution receive the changed bytes, and the digest contains them. So
-// an equal state and an equal event must give equal bytes. After a rollback, the handler receives
-// the bytes as the last execution left them: it must write every byte that it changes before it
-// reads the byte.
+// an equal state and an equal event must give equal bytes. If the event is executed again after a
+// rollback, the handler receives the bytes as the last execution left them. Therefore the handler
+// must write every byte that it changes before it reads the byte.
 std::span<std::byte> writable_payload(const Event& event) noexcept;
 
 inline constexpr std::size_t page_bytes = 4096;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fingerprints of the program and of the files that it reads. They differ if one bit differs.
+// Fingerprints of the program and of the files that it reads. If two files differ in one bit, their
+// fingerprints differ.
 #pragma once
 
 #include <string>

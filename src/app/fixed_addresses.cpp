@@ -35,9 +35,9 @@ bool has_fixed_addresses() noexcept {
 }
 
 // Searches a configuration file as plain text for the two options. A wrong match only has the
-// effect that the program is executed again. The file is parsed properly when the run begins.
-// Therefore only regular files are read here: a pipe can be read only once, and a device may have
-// no end.
+// effect that the program is executed again. The file is read and parsed properly when the run
+// begins. Therefore only regular files are read here: a pipe can be read only once, and a device
+// may have no end.
 bool file_may_ask(const char* path) noexcept {
     struct stat status {};
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;

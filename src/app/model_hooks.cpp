@@ -32,7 +32,7 @@ std::string words_of(const std::exception& error) {
 }
 
 // Limits the duration of a hook. During the lifetime of the object, a second thread watches the
-// thread that created it.
+// thread that created the object.
 class HookTimeout final : public HandlerProbe {
   public:
     explicit HookTimeout(double seconds) : seconds_(seconds) {
@@ -54,8 +54,8 @@ class HookTimeout final : public HandlerProbe {
     void run() {
         LockGuard lock(mutex_);
         std::chrono::duration<double> time(seconds_);
-        // Request again every 20 ms: the request has no effect while the hook executes a library
-        // that must not be left. After 50 requests the hook is left by force.
+        // Repeats the request to end the hook every 20 ms. The request has no effect while the hook
+        // executes a library that must not be left. After 50 requests the hook is left by force.
         constexpr std::uint32_t tries_max = 50;
         for (std::uint32_t i = 0;
              !over_changed_.wait_for(lock, time, [this]() NW_REQUIRES(mutex_) { return over_; });

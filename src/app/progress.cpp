@@ -104,7 +104,7 @@ std::string ProgressMeter::line(std::size_t columns) const {
     }
     const std::string to_go = time_to_go();
 
-    // From the longest line to the shortest one that is useful.
+    // The possible lines, from the longest line to the shortest one that is useful.
     const std::vector<std::string> lines[] = {{way, speed, efficiency, to_go},
                                               {way, speed, to_go},
                                               {way, to_go},

@@ -30,8 +30,8 @@ struct ProgressSample {
 
 // Computes the speed over the last 5 seconds, because a mean over the whole run would hide that the
 // run has become slower. The remaining time is estimated from a longer period: a quarter of the
-// elapsed time, from 5 to 300 s. Otherwise the estimate for a run of hours would change with every
-// short disturbance by another process.
+// elapsed time, but at least 5 s and at most 300 s. With a shorter period, the estimate for a run
+// of hours would change with every short disturbance by another process.
 //
 // Only differences between samples are used: a restarted run begins with a GVT above 0, which is
 // not progress of this process.
@@ -58,13 +58,13 @@ class ProgressMeter {
     std::deque<ProgressSample> samples_;
 };
 
-// Decides when a log receives a line: after `first_seconds`, and then every minute.
+// The times at which a log receives a line: after `first_seconds`, and then every minute.
 class LogPace {
   public:
     explicit LogPace(double first_seconds) : next_seconds_(first_seconds) {}
 
     // Returns true if a line is due at this time. Requires: `seconds` does not decrease. After a
-    // long pause (the process was stopped) one line is due.
+    // long pause (the process was stopped), only one line is due.
     bool is_due(double seconds) noexcept;
 
   private:

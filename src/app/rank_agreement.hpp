@@ -21,7 +21,8 @@ struct Agreement {
     std::string message;  // if exit_code is not 0: one line, which the first rank prints
 };
 
-// Collective. `exit_code` and `message` describe this rank's failure; 0 and empty without one.
+// Collective. `exit_code` and `message` describe this rank's failure. If this rank has not failed,
+// they are 0 and empty.
 Agreement agree(RankGroup& ranks, int exit_code, const std::string& message,
                 const SetupFacts& facts);
 

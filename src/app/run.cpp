@@ -118,8 +118,8 @@ SetupFacts facts_of(const Model& model, const Setup& setup, const OptionTable& t
 
 // The identity of the run. A saved run can be continued only by a run with an equal identity.
 RunIdentity identity_of(const Model& model, const Setup& setup, const OptionTable& table) {
-    // The first difference is reported. Therefore values that the user has given precede values
-    // that follow from them.
+    // The first difference is reported. Therefore values that the user has given come before values
+    // that result from them.
     RunIdentity identity{{"the model", as_utf8(model.name())},
                          {"the program", program_fingerprint()}};
     for (const OptionSpec& spec : table.specs()) {
@@ -178,9 +178,10 @@ Failure current_failure() {
 // All code that places and moves pages requires pages of `page_bytes`.
 void check_kernel_pages(const Config& config) {
     if (config.memory == MemoryMode::libc || kernel_page_bytes() == page_bytes) return;
-    throw MachineError(fmt::format(
-        "this kernel has pages of {} bytes; allowed: one with pages of {} bytes, or --memory libc",
-        kernel_page_bytes(), page_bytes));
+    throw MachineError(
+        fmt::format("this kernel has pages of {} bytes; allowed: a kernel with pages of {} bytes, "
+                    "or --memory libc",
+                    kernel_page_bytes(), page_bytes));
 }
 
 // Prefixes the line with this rank's number if there are several ranks.
@@ -352,8 +353,8 @@ class RankRun {
         if (const std::string option = table_->option_for_timewarp(); !option.empty())
             settings_.config.needs_timewarp = option + " has an effect only in Time Warp";
         check_kernel_pages(settings_.config);
-        // Only a run that saves or restarts needs its identity. To compute it, whole files are
-        // read.
+        // Only a run that saves or restarts needs its identity. Other runs do not compute it,
+        // because the computation reads whole files.
         const bool is_long = settings_.config.save.on() || !settings_.restart_directory.empty();
         find_saved_run(settings_, is_long ? identity_of(model_, setup_, *table_) : RunIdentity{},
                        modules_, setup_, ranks_.is_first());
@@ -405,7 +406,7 @@ class RankRun {
         if (settings_.config.until.value_or(setup_.until) > *saved->over_at) return;
         live.warn(fmt::format(
             "--restart {}: this run ended at virtual time {}; the events after its last "
-            "checkpoint, at {}, are executed again; a later --until continues the run",
+            "checkpoint (at {}) are executed again; a later --until continues the run",
             settings_.restart_directory, *saved->over_at, saved->progress.gvt));
     }
 
@@ -500,8 +501,8 @@ class RankRun {
 
 int run(int argc, char** argv, Model& model) {
     secure_standard_streams();
-    // The environment is set before the model computes anything, and all threads that are created
-    // later inherit it. So results do not depend on how the program was linked.
+    // The floating-point environment is set before the model computes anything, and all threads
+    // that are created later inherit it. So results do not depend on how the program was linked.
     FloatEnvironment::current().with_denormals().install();
     // The range between this function's frame and the program's arguments contains the variables of
     // main() and of its callers.
@@ -510,7 +511,7 @@ int run(int argc, char** argv, Model& model) {
     const std::span<std::byte> main_variables(frame, frame < frames_end ? frames_end : frame);
     try {
         LiveProgress live;
-        std::optional<StopSignals> signals;  // lives until everything is destroyed
+        std::optional<StopSignals> signals;  // destroyed after the ranks and the run
         std::vector<LoadedModule> modules = loaded_modules();  // before MPI loads more libraries
         const std::unique_ptr<RankGroup> ranks = join_ranks();
         return RankRun(std::vector<std::string>(argv + std::min(argc, 1), argv + argc),

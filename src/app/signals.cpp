@@ -53,7 +53,7 @@ std::int64_t monotonic_ns() {
 }
 
 // Returns a description of the current phase if the engine does not read stop requests in this
-// phase; null if it reads them.
+// phase; null if the engine reads them.
 const char* unstoppable_phase() {
     const LiveProgress* const live = stopped_run.load();
     if (live == nullptr) return nullptr;

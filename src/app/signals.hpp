@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIGINT and SIGTERM, and with --checkpoint also SIGUSR1 and SIGHUP, become a request to end the
-// run in an orderly way. The engine reads it between events. During set-up, in on_end() and while
-// results are written, no engine reads it. In these phases, the first signal ends the process with
-// one line and the exit code 128 + signal.
+// run in an orderly way. The engine reads the request between events. During set-up, in on_end()
+// and while results are written, no engine reads the request. In these phases, the first signal
+// ends the process with one line and the exit code 128 + signal.
 //
 // A second signal that arrives at least 0.5 s after the first one kills the process by default
-// handling. A second signal that arrives earlier is ignored as a repetition: `timeout` and shells
-// signal a process and then its process group.
+// handling. A second signal that arrives earlier is ignored, because `timeout` and shells send the
+// same signal twice: to the process and then to its process group.
 //
 // SIGUSR2 requests a line on standard error that reports the nodes of the run's pages. The engine
-// prints it if it monitors placement; otherwise the signal handler prints it.
+// prints this line if it monitors placement. Otherwise the signal handler prints that placement is
+// not monitored.
 #pragma once
 
 #include <atomic>
@@ -26,12 +27,12 @@ namespace nw {
 // signal handler reaches its data only through global variables.
 class StopSignals {
   public:
-    // `is_saved`: the run is saved when it is stopped. Then SIGUSR1 is a request, too, and SIGHUP
-    // unless it is ignored (nohup). Only a second SIGINT kills the process, because batch systems
-    // send several signals while the run is saved.
+    // `is_saved`: the run is saved when it is stopped. In this case, SIGUSR1 is a request, too, and
+    // so is SIGHUP unless it is ignored (nohup). A second signal then kills the process only if it
+    // is SIGINT, because batch systems send several signals while the run is saved.
     // `live`: the progress of the run; must outlive this object.
-    // `speaks`: a line reports the signal that ends the process at once. False for one of several
-    // ranks: the launcher ends them with a signal when another rank has failed.
+    // `speaks`: if a signal ends the process at once, a line reports the signal. False if there are
+    // several ranks: the launcher ends the other ranks with a signal when one rank has failed.
     StopSignals(const LiveProgress& live, bool is_saved, bool speaks);
     ~StopSignals();
     StopSignals(const StopSignals&) = delete;

@@ -34,9 +34,9 @@ add_library(numawarp_inner INTERFACE)
 target_include_directories(numawarp_inner INTERFACE
     "${PROJECT_SOURCE_DIR}/src/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
 
-# Sanitizers must see every object of a program, so these options are set for all targets at once.
-# The three excluded checks take much time to compile and find little. A null pointer ends the
-# program anyway.
+# Every object of a program must be compiled for the sanitizers, so these options are set for all
+# targets at once. The three excluded checks take much time to compile and find little. An access
+# through a null pointer ends the program anyway.
 if(NUMAWARP_SANITIZE)
     add_compile_options(
         -fsanitize=${NUMAWARP_SANITIZE} -fno-sanitize=null,vptr,object-size -fno-sanitize-recover=all

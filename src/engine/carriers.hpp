@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which thread of a rank takes the turns of each worker.
+// Stores which thread of a rank takes the turns of each worker.
 //
 // Thread w is the own thread of worker w. It takes the worker's turns, unless it has lent the
 // worker to another thread, the carrier. If more threads than CPUs took turns, the kernel would
-// interrupt some of them for milliseconds, and all other workers would wait for a GVT that cannot
-// advance. A carrier takes a turn of each of its workers in sequence (docs/decisions/0045).
+// interrupt some of the threads for milliseconds, and all other workers would wait for a GVT that
+// cannot advance. A carrier takes a turn of each of its workers in sequence (docs/decisions/0045).
 //
 //     own thread   offers its worker to a carrier, then sleeps; withdraws an offer that was not
 //                  taken; recalls a worker that was taken
 //     carrier      takes an offered worker, and gives it back between two turns
 //
-// A worker's data pass from one thread to the next with the state of its loan: each store of a
-// state is a release, and each load by a thread that may take the next turn is an acquire.
+// A thread that begins to take a worker's turns may read everything that the previous thread has
+// written: each store of a loan's state is a release, and each load by a thread that may take the
+// next turn is an acquire.
 #pragma once
 
 #include <atomic>
@@ -33,8 +34,8 @@ class Carriers {
         return loans_[w].state.load() & thread_mask;
     }
 
-    // Whether a thread takes turns now, so that it will read offers. Thread: set: the thread
-    // itself; read: any.
+    // Whether a thread takes turns now. Only such a thread reads its offers. Thread: the thread
+    // itself sets the value, and any thread reads it.
     void set_present(std::uint32_t thread, bool present) noexcept {
         loans_[thread].is_present.store(present, std::memory_order_relaxed);
     }
@@ -46,8 +47,8 @@ class Carriers {
 
     // Requires: is_back(w). The caller then wakes the carrier.
     void offer(std::uint32_t w, std::uint32_t carrier) noexcept;
-    // Withdraws the offer, and returns true, if no carrier has taken the worker. Otherwise requests
-    // the worker from its carrier; the caller then wakes the carrier.
+    // If no carrier has taken the worker, withdraws the offer and returns true. Otherwise requests
+    // the worker from its carrier and returns false; the caller then wakes the carrier.
     bool recall(std::uint32_t w) noexcept;
     // Whether this thread takes the worker's turns.
     bool is_back(std::uint32_t w) const noexcept {
@@ -66,7 +67,7 @@ class Carriers {
     std::uint32_t offers(std::uint32_t carrier) const noexcept {
         return loans_[carrier].offers.load();
     }
-    // Whether worker w was offered to this carrier. If so, the carrier has taken it.
+    // Takes worker w if it is offered to this carrier. Returns whether the carrier has taken it.
     bool take(std::uint32_t w, std::uint32_t carrier) noexcept;
     bool is_recalled(std::uint32_t w) const noexcept { return loans_[w].is_recalled.load(); }
     // Requires: this thread has taken the worker.
@@ -79,13 +80,13 @@ class Carriers {
     static constexpr std::uint32_t taken = 1u << 17;
 
     struct alignas(64) Loan {
-        std::atomic<std::uint32_t> state;  // the thread that takes the turns, with a flag
+        std::atomic<std::uint32_t> state;  // the result of thread_of(), with a flag
         std::atomic<bool> is_recalled{false};
         WakeSignal given_back;
-        std::atomic<std::uint32_t> offers{0};  // to the thread with this number
-        std::atomic<bool> is_present{false};   // whether this thread takes turns
+        std::atomic<std::uint32_t> offers{0};  // number of offers to the thread
+        std::atomic<bool> is_present{false};   // whether the thread takes turns
     };
-    std::vector<Loan> loans_;  // by worker, and by thread
+    std::vector<Loan> loans_;  // element w: worker w and thread w
 };
 
 }  // namespace nw

@@ -23,8 +23,8 @@ namespace nw {
 
 class EngineTrial;
 
-// Writes all rows that were handed over into the tables, and the tables to the disk. Returns the
-// end of the tables on the first rank. Rows that are handed over later must sort after these rows.
+// Writes all rows that were handed over, first into the tables and then to the disk. On the first
+// rank, returns the end of the tables. Rows that are handed over later must sort after these rows.
 // Collective over the ranks: one thread of each rank calls it while no worker runs.
 using SyncOutput = std::function<OutputPosition()>;
 
@@ -39,7 +39,7 @@ struct EngineRun {
     const std::atomic<int>& stop_signal;
     RunResult& result;
     SyncOutput sync_output;
-    // Called on a restart, when no rank can refuse the run any more: RunOutput::begin().
+    // RunOutput::begin(). Called on a restart, when no rank can refuse the run any more.
     std::function<void()> begin_output;
     // Decides whether another engine continues the run. Null: no other engine continues the run.
     EngineTrial* trial = nullptr;
@@ -55,7 +55,7 @@ inline constexpr const char* in_on_end =
 // Adds the digest of the groups' LPs and the size of their states to the result. Requires: the LPs
 // are not destroyed yet.
 void report_lps(RunResult& result, const std::vector<Group*>& groups);
-// The number of events and anti-messages that this rank has sent, by receiving rank.
+// Element r: the number of events and anti-messages that this rank has sent to rank r.
 std::vector<std::uint64_t>& sent_by_rank(RunResult& result, std::uint32_t ranks);
 void report_worker(RunResult& result, const WorkerPlaces& where, std::uint32_t worker,
                    const WorkerTally& tally);

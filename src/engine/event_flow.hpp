@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of an event through a worker, as far as it is the same in all engines. The event is
-// scheduled, leaves when its handler has returned, arrives as mail, and comes near the front of the
-// pending set. Each engine adds its own work to these steps: Time Warp stores the data that it
-// needs to undo the event.
+// The steps of an event through a worker that are the same in all engines. A handler schedules the
+// event. The event leaves when this handler has returned, arrives as mail, and comes near the front
+// of the pending set. Each engine adds its own work to these steps: Time Warp stores the data that
+// it needs to undo the event.
 //
-// Thread: the worker's.
+// Thread: the worker's thread.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ struct ScheduledEvent {
 };
 
 // The functions with which EventPrefetcher finds and prefetches LPs. place_of(LP number) returns
-// the LP's place. prefetch_past(lp, entry) prefetches the engine's data about the LP's past, for an
-// event that is executed soon.
+// the LP's place. prefetch_past(lp, entry) prefetches the engine's data about the LP's past,
+// shortly before the event of `entry` is executed.
 template <class PlaceOf, class PrefetchPast>
 struct LpsAhead {
     const LpKinds& kinds;
@@ -108,25 +108,28 @@ inline void schedule_event(const RunPlan& plan, const RunningCall& call,
             send_away(header);
         }
     }
-    // Incremented last: reading the payload may fault, because the model passed its address.
+    // The sequence is incremented last, because reading the payload may fault: its address comes
+    // from the model.
     ++lp.sequence;
 }
 
-// Moves the events of a handler that has returned into the pending set.
+// Adds to the pending set the events that a handler has scheduled. Requires: the handler has
+// returned.
 inline void release_sent(EventRecord* sent, PendingSet& pending) {
     for (; sent != nullptr; sent = sent->next_sent) pending.push(sent->entry());
 }
 
 // Calls receive(wire event, group) for all mail that has arrived. If group_of(bottom half) returns
-// null, the bottom half is skipped: group_of() has already dealt with it. Returns whether there was
-// any mail.
+// null, the bottom half is skipped, because group_of() has already processed it. Returns whether
+// there was any mail.
 template <class GroupOf, class Receive>
 inline bool drain_mail(ReadyList& ready, GroupOf&& group_of, Receive&& receive) {
     BottomHalf* mail = ready.take_all();
     const bool has_come = mail != nullptr;
     if (has_come) note_handoff(Handoff::mail_taken);
     while (mail != nullptr) {
-        BottomHalf* next = mail->next_ready;  // before drain(), which lets a writer list it again
+        // Read before drain(): after drain(), a writer may add the bottom half to the list again.
+        BottomHalf* next = mail->next_ready;
         if (Group* group = group_of(*mail)) {
             const std::span<const std::byte> events = mail->drain();
             for_each_wire_event(events.data(), events.size(),

@@ -25,10 +25,10 @@ namespace nw {
 // How a handler ended.
 enum class HandlerEnd : std::uint8_t { returned, out_of_memory, exception, unknown_exception };
 
-// Runs `body` with `heap` as the current heap (null: libc's). The heap stays current, and the guard
-// stays armed, until `body` has ended and an exception that it has thrown is destroyed: the
-// exception's what() and its destructor are the model's code. The text of the exception becomes the
-// guard's description.
+// Runs `body` with `heap` as the current heap (null: the heap of libc). The heap stays current, and
+// the guard stays armed, until `body` has ended and an exception of `body` is destroyed, because
+// what() and the destructor of the exception are code of the model. The text of the exception
+// becomes the guard's description.
 //
 // Always inlined, because a call would pass the captures of `body` through memory. Other functions
 // on the path of an event are always inlined for the same reason.

@@ -28,34 +28,35 @@ constexpr std::chrono::milliseconds between_looks_max{100};
 // this much time if the handler is endless.
 //
 // The time is twice the interval between two checks: one check finds a handler, and the next
-// requests its description, so the watch cannot act earlier. The multiple bounds the wasted time.
-// By Markov's inequality, at most one handler in 100 takes 100 times the mean. So the interrupted
-// executions together waste at most as much time as all handlers take. In practice they waste much
-// less, because the inequality holds with equality only for extreme distributions of the times.
+// requests its description, so the watch cannot act earlier. The multiple, long_means, bounds the
+// wasted time. By Markov's inequality, at most one handler in 100 takes 100 times the mean. So the
+// interrupted executions together waste at most as much time as all handlers take. In practice they
+// waste much less, because the inequality holds with equality only for extreme distributions of the
+// times.
 constexpr double long_cpu_seconds = std::chrono::duration<double>(2 * between_checks).count();
 constexpr double long_means = 100;
 // A handler that sleeps or waits takes no CPU time; elapsed time is counted instead.
 constexpr double long_wall_seconds = 0.5;
-// A handler is not long before it has taken this multiple of the longest time that an irrevocable
-// handler of the model has taken.
+// A handler runs long only if it has also taken at least this multiple of the longest time of the
+// model's irrevocable handlers.
 constexpr double irrevocable_times = 4;
 
 // A handler that prints, for example, is nearly always in the C library and holds locks of the
-// library there. Therefore the watch requests the handler to leave many times in a row. The handler
-// leaves at a request that finds it outside of the library.
+// library there. Therefore the watch sends many requests in a row. Only a request that finds the
+// handler outside of the library ends the handler.
 constexpr std::uint32_t requests_in_a_row = 100;
 constexpr std::chrono::microseconds between_requests{50};
-// Limits after which a handler is left even inside the library. If the handler takes no CPU time in
-// more than waits_max checks, it may wait for something that never occurs. If every request during
-// tries_cpu_seconds_max has found the handler inside the library, it will probably stay there. This
-// limit is CPU time, so that the handler has as many chances to leave on a busy machine as on a
-// quiet one. The last limit is elapsed time.
+// Limits after which a handler is left even if it is inside the library. If the handler takes no
+// CPU time in more than waits_max checks, it may wait for something that never occurs. If every
+// request during tries_cpu_seconds_max has found the handler inside the library, it will probably
+// stay there. This limit is CPU time, so that the handler has as many chances to leave on a busy
+// machine as on a quiet one. tries_seconds_max limits the elapsed time.
 constexpr std::uint32_t waits_max = 5;
 constexpr double tries_cpu_seconds_max = 0.25;
 constexpr double tries_seconds_max = 3;
 
-// The watch reports that virtual time does not advance only after this number of events at one
-// virtual time. The report names up to `events_named` of these events.
+// Before the watch reports that virtual time does not advance, a thread must have executed this
+// number of events at one virtual time. The report names up to `events_named` of these events.
 constexpr std::uint64_t events_of_cycle = 10'000;
 constexpr std::size_t events_named = 4;
 
@@ -188,7 +189,7 @@ void HandlerWatch::leave(Watched& watched, ProbeRequest request, double seconds,
         watched.thread->request(request, watched.call, by_force);
         std::this_thread::sleep_for(between_requests);
     }
-    // The CPU time of the answers is not work of the handler.
+    // The CPU time for answering the requests is not counted as time of the handler.
     watched.cpu_seconds = watched.thread->cpu_seconds() - watched.cpu_since;
 }
 

@@ -2,10 +2,10 @@
 // Detects handlers that do not return.
 //
 // In a state that exists only because events were executed in the wrong order, a correct handler
-// may run without end. Therefore a handler that runs long, and whose event can still be undone, is
-// interrupted. Its event is deferred until GVT has reached it (deferrals.hpp). Then the handler
-// runs again, in a correct state. An irrevocable handler is never interrupted: the watchdog reports
-// it repeatedly, and --handler-timeout ends the run.
+// may run without end. Therefore a handler is interrupted if it runs long and its event can still
+// be undone. The event is deferred until GVT has reached the event's time (deferrals.hpp). Then the
+// handler runs again, in a correct state. An irrevocable handler is never interrupted: the watchdog
+// reports it repeatedly, and --handler-timeout ends the run.
 //
 // One thread of each rank checks all workers a hundred times per second. For each call, a worker
 // publishes only the call's number. The watch reads the number to detect whether the same call
@@ -54,7 +54,7 @@ class HandlerWatch {
         double earlier = 0;       // seconds in which checks found earlier calls running
         double next_line = 0;     // seconds of the call after which the watchdog reports it
         double cpu_seconds = 0;   // CPU time that the call had taken at the last check
-        std::uint32_t waits = 0;  // checks since the call took CPU time
+        std::uint32_t waits = 0;  // checks since the call last took CPU time
         double tried_since = 0;   // seconds of the call at the first request to leave; 0: none
         double tried_cpu_since = 0;
         bool is_requested = false;  // a description was requested
@@ -66,7 +66,7 @@ class HandlerWatch {
         UpcomingEvent first{.time = -1};
         std::chrono::nanoseconds since{};
         double next_line = 0;               // seconds after which the watchdog reports the period
-        std::vector<std::string> events{};  // descriptions of some of them
+        std::vector<std::string> events{};  // descriptions of some of these events
     };
 
     void run();
@@ -82,7 +82,7 @@ class HandlerWatch {
     LiveProgress& progress_;
     const std::atomic<int>& stop_signal_;
     std::vector<Watched> watched_;
-    std::vector<Standing> standing_;  // by thread, as watched_
+    std::vector<Standing> standing_;  // one element per thread, as in watched_
     // The watch's own clock. It stops while the process is stopped (SIGSTOP, the freezer of a
     // control group).
     std::chrono::nanoseconds awake_{};

@@ -18,7 +18,7 @@ namespace {
 
 // The functions that call the model are not inlined into the functions that call sigsetjmp(). So
 // the frame to which a fault jumps has no std::string. The fault abandons the frame of the inner
-// function, whose string is still empty then.
+// function while the string in this frame is still empty.
 
 // Requires: the LP is the last of its group. The caller counts the LP when it is complete.
 [[gnu::noinline]] void build_lp(LpRecord& record, const RunPlan& plan, FaultGuard& guard) {
@@ -44,7 +44,8 @@ namespace {
     throw ModelError(fmt::format("{} in its destructor: {}", plan.kinds.name(failed), what));
 }
 
-// The LP is no longer counted when its destructor begins, because a destructor runs only once.
+// The LP is removed from the count before its destructor begins, because a destructor must run only
+// once.
 [[gnu::noinline]] void destroy_last(Group& group, const RunPlan& plan, FaultGuard& guard) {
     std::string failure;
     LpRecord& lp = group.lps[--group.count];

@@ -2,9 +2,9 @@
 // Builds, starts, ends and destroys LPs: all of an engine's calls to LPs except the handlers of
 // events. Engine records are in platform memory, model objects are in the LPs' own heaps.
 //
-// Thread: the worker that owns the LPs' groups. It must have adopted the guard. It is already bound
-// to its core when it builds the LPs, so that first touch puts the pages on its node. `call`
-// describes the function of the model that is being called.
+// Thread: the worker that owns the LPs' groups. The worker must have adopted the guard. When the
+// worker builds the LPs, its thread is already bound to a core, so that first touch puts the pages
+// on the node of this core. `call` describes the function of the model that is being called.
 #pragma once
 
 #include <atomic>
@@ -36,9 +36,10 @@ void call_on_start(const RunningCall& call, const RunPlan& plan, Context& contex
                    FaultGuard& guard);
 
 // Calls start(group, lp) for all LPs, and move_mail() after every 64 of them, so that mail never
-// piles up. After a ModelError, only LPs with smaller numbers are still started. At the end, the
-// ModelError of the LP with the smallest number is thrown, and `call` describes the call that
-// failed. So the message does not depend on the order of groups, which depends on the partition.
+// piles up. After a ModelError of one LP, only LPs with smaller numbers are still started. At the
+// end, the ModelError of the LP with the smallest number is thrown, and `call` describes the call
+// that failed. So the message does not depend on the order of groups, which depends on the
+// partition.
 template <class Start, class MoveMail>
 void start_lps(const std::vector<Group*>& groups, MemoryBudget& budget, RunningCall& call,
                Start&& start, MoveMail&& move_mail) {

@@ -35,8 +35,8 @@ constexpr double measure_interval_max_ns = 5e6;
 constexpr std::uint64_t lps_between_measurements = 16;
 
 // After this number of LPs, the memory of all LPs is estimated. The model is refused if the
-// estimate is above this multiple of the cap. The multiple is above 1 because the first LPs may be
-// larger than the others.
+// estimate is above `infeasible_times` times the cap. This factor is above 1 because the first LPs
+// may be larger than the others.
 constexpr std::uint64_t lps_of_estimate = 1 << 16;
 constexpr double infeasible_times = 4;
 
@@ -105,7 +105,7 @@ std::uint64_t MemoryBudget::bytes_ahead(std::uint64_t taken,
     const double cap = static_cast<double>(cap_), used = static_cast<double>(used_bytes());
     if (used >= share_full * cap) return 0;
     const double room = std::max(0.0, share_careful * cap - used) / plan_.workers;
-    // Free chunks may be too small, or in another heap than the next allocation needs. The nearer
+    // Free chunks may be too small for the next allocation, or may be in another heap. The nearer
     // the used memory is to the cap, the smaller is the part of the free chunks that is counted.
     const double trust =
         std::min(1.0, (share_full * cap - used) / ((share_full - share_careful) * cap));
@@ -124,8 +124,8 @@ void MemoryBudget::note(Stage& stage) {
         measure();
         stage.before.store(used_bytes(), std::memory_order_relaxed);
     }
-    // Reading the clock takes as long as building a small LP. Large allocations are noticed as new
-    // segments.
+    // Reading the clock takes as long as building a small LP, so memory is not measured for every
+    // LP. Large allocations lead to a measurement because they need new segments.
     const std::uint64_t segments = memory_.segment_bytes();
     if (done % lps_between_measurements != 0 &&
         segments == segments_.load(std::memory_order_relaxed)) [[likely]]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promise of --memory-cap: the resident set of the process stays within 5 % of the cap. This
 // class measures the resident set and contains the rules below. Time Warp workers
-// (memory_reclaim.cpp) and InOrderExecutor apply them.
+// (memory_reclaim.cpp) and InOrderExecutor apply the rules.
 //
 //     used/cap  0        0.75  0.85       0.97  1.00  1.03      1.045
 //               ample ────────┘ tight ──────────────── full ────── the end
@@ -13,15 +13,15 @@
 //             from 1.00 on, free pages return to the kernel
 //     full    only events at GVT are executed; all whole free pages return to the kernel
 //
-// The resident set is measured for two reasons. It is the memory that can become short on a
-// machine. And half of the memory of a run (pending sets, mail, the model's own set-up) is not in
-// segments. The resident set does not shrink when chunks are freed. Therefore executing ahead is
-// limited in advance, and not corrected afterwards.
+// The resident set is measured for two reasons. First, this is the memory that can become short on
+// a machine. Second, half of the memory of a run (pending sets, mail, the model's own set-up) is
+// not in segments. The resident set does not shrink when chunks are freed. Therefore executing
+// ahead is limited in advance, and not corrected afterwards.
 //
-// A measurement costs a microsecond. The next measurement is due at the time at which workers that
-// do nothing but touch fresh pages could have taken half of the memory that is left.
+// A measurement costs a microsecond. The next measurement is due when workers that only touch fresh
+// pages could have taken half of the memory that is left.
 //
-// Thread: any worker. One of them measures when a measurement is due.
+// Thread: any worker. One worker measures when a measurement is due.
 #pragma once
 
 #include <atomic>
@@ -54,7 +54,7 @@ class MemoryBudget {
     }
     std::uint64_t used_bytes() const noexcept { return used_.load(std::memory_order_relaxed); }
     std::uint64_t cap_bytes() const noexcept { return cap_; }
-    // The bytes that may be added at once without making memory short; 0 if memory is short.
+    // The bytes that may be added in one step without making memory short; 0 if memory is short.
     std::uint64_t room_bytes(Clock::time_point now) noexcept;
 
     // Counts an LP that was built, or that has run its on_start(). Throws MachineError, with an
@@ -62,9 +62,10 @@ class MemoryBudget {
     void note_built() { note(built_); }
     void note_started() { note(started_); }
 
-    // The bytes that a worker may hold for executing ahead. It holds `taken` now, and its heaps
-    // have `free_bytes` of free resident memory. The result is half of the memory that is available
-    // for it, so that a worker that is far ahead leaves memory with which others can catch up.
+    // The bytes that a worker may hold for executing ahead. The worker holds `taken` bytes now, and
+    // its heaps have `free_bytes` of free resident memory. The result is half of the memory that is
+    // available for the worker. So a worker that is far ahead leaves memory for workers that must
+    // catch up.
     std::uint64_t bytes_ahead(std::uint64_t taken, std::uint64_t free_bytes) const noexcept;
 
     // Whether free memory should return to the kernel now.
@@ -76,10 +77,10 @@ class MemoryBudget {
         needed_[worker].store(bytes, std::memory_order_relaxed);
     }
 
-    // Thread: one worker of a Time Warp run, at every GVT round. Whether all means of saving memory
-    // have been applied for long enough without success, because the final data do not fit. (Memory
-    // that was taken for executing ahead before its limit was known, and that cannot be returned,
-    // is no reason to end the run.)
+    // Thread: one worker of a Time Warp run, at every GVT round. Whether the run must end: all
+    // means of saving memory have been applied for long enough, but the data that a worker needs in
+    // any case do not fit. (A worker may have taken memory for executing ahead before the limit was
+    // known. Such memory is no reason to end the run, even if it cannot be returned.)
     bool is_infeasible(Clock::time_point now) noexcept;
 
     // For engines that cannot reduce their memory. Throws MachineError if the cap is exceeded.

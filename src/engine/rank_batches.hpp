@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages of one thread for other ranks, in batches: one message of the transport contains
-// many events. A batch is closed, and leaves, when the next event has no room in it, or when the
+// many events. A batch is closed, and leaves, when the next event does not fit into it, or when the
 // owner closes it.
 //
-// Thread: the owner's.
+// Thread: the owner's thread.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ class RankBatches {
           batch_bytes_(exchange != nullptr ? exchange->batch_bytes() : 0),
           counters_(counters) {}
 
-    // Adds an event or anti-message to the rank's open batch. Returns whether it is the first one
-    // in this batch.
+    // Adds an event or anti-message to the rank's open batch. Returns whether this is the first
+    // message in the batch.
     bool append(std::uint32_t rank, const WireEvent& wire, const std::byte* payload);
     // Closes the open batch of each rank for which is_due(rank) is true.
     template <class Condition>
@@ -45,10 +45,9 @@ class RankBatches {
         return to_[rank].messages - to_[rank].in_closed_batches;
     }
 
-    // Stores the numbers of batches to each rank since the last call, for as many ranks as `sent`
-    // has elements.
+    // Stores in sent[r] the number of batches that were closed for rank r since the last call.
     void take_batches_sent(std::span<std::uint32_t> sent) noexcept;
-    // Adds to `sums`, by rank, the number of messages to each rank since the beginning.
+    // Adds to sums[r] the number of messages for rank r since the beginning.
     void add_sent_to(std::vector<std::uint64_t>& sums) const;
 
     // Calls visit(mail) for the buffer of each rank, and checks the list of open batches.
@@ -62,7 +61,7 @@ class RankBatches {
     struct ToRank {
         MailBuffer mail;  // the open batch; empty: none is open
         std::uint64_t messages = 0;
-        std::uint64_t in_closed_batches = 0;   // of these
+        std::uint64_t in_closed_batches = 0;   // of `messages`
         std::uint32_t batches_since_take = 0;  // closed since the last take_batches_sent()
     };
 
@@ -72,7 +71,7 @@ class RankBatches {
     Exchange* const exchange_;
     const std::size_t batch_bytes_;
     Counters& counters_;
-    std::vector<ToRank> to_;           // by rank; grows to the highest rank sent to
+    std::vector<ToRank> to_;           // by rank, up to the highest rank with a message
     std::vector<std::uint32_t> open_;  // ranks with an open batch
 };
 

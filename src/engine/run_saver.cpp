@@ -37,7 +37,7 @@ void visit_part(Part& part, Saved& saved) {
 // first rank sends the common result to all ranks.
 struct Message {
     std::string failure;       // empty: no failure
-    std::uint64_t signal = 0;  // that the rank has received; 0: none
+    std::uint64_t signal = 0;  // the signal that the rank has received; 0: none
     std::vector<SavedPart> parts{};
     std::vector<SavedTrack> tracks{};
 };
@@ -148,7 +148,7 @@ void RunSaver::save(std::uint32_t w) {
 }
 
 // The output is written first. If a later step fails, the tables extend beyond the last checkpoint,
-// and a restart from that checkpoint cuts them.
+// and a restart from that checkpoint cuts the tables to its position.
 void RunSaver::open() {
     output_ = run_.sync_output();
     std::string said;

@@ -24,8 +24,9 @@
 namespace nw {
 
 // Begins the event loop's history and progress line, and returns a stopwatch that began with the
-// event loop. On a restart, history and progress line continue from the saved run. If the run was
-// left by another engine, history and stopwatch are continued. Thread: worker 0.
+// event loop. On a restart, history and progress line continue from the saved run. If another
+// engine has executed the run so far, the history and the stopwatch of that engine are continued.
+// Thread: worker 0.
 Stopwatch begin_progress(EngineRun& run, RunHistory& history);
 
 // On a restart, cuts the tables to the position of the checkpoint. First it waits for all ranks, so
@@ -39,13 +40,13 @@ class RunSaver {
     RunSaver(EngineRun& run, SavedRank& rank, std::vector<SavedWorker*> workers,
              std::barrier<>& barrier);
 
-    // `loop`: began with the event loop of the run's first engine. Thread: worker 0, right before
-    // the engine's first event.
+    // `loop`: a stopwatch that began with the event loop of the run's first engine. Thread: worker
+    // 0, right before the engine's first event.
     void begin(const Stopwatch& loop);
 
     // Thread: each worker, when all workers are paused. Ensures: the workers continue, or they have
     // ended if a signal was the reason for the save. If a file cannot be written, the rank fails
-    // only if a signal was the reason. Any other error also fails the rank.
+    // only if a signal was the reason. After any other error, the rank always fails.
     void save(std::uint32_t worker);
 
   private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function of the model that a worker is calling, with its LP and event. It is stored here and
-// not in local variables for two reasons: a fault in a handler jumps over the stack, and
-// HandlerWatch reads it while the handler runs.
+// The function of the model that a worker is calling, with its LP and event. These data are stored
+// here and not in local variables for two reasons: a fault in a handler jumps over the stack, and
+// HandlerWatch reads the data while the handler runs.
 //
-// Thread: the worker's.
+// Thread: the worker's thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct RunningCall {
     LpRecord* lp = nullptr;
     EventRecord* event = nullptr;   // null in on_start(), on_end(), constructors and destructors
     HistoryEntry* entry = nullptr;  // of the event, if the engine has a history
-    EventKey hook_key{};            // if there is no event; only its time and sender are used
+    EventKey hook_key{};            // if there is no event; only time and sender are used
     bool silent = false;            // coasting forward: nothing is sent or written
     const char* hook = "";          // name of the function, if it is not on_event()
 

@@ -18,22 +18,23 @@ struct SavedPart;
 struct SavedTrack;
 
 // A run stops between two virtual times, so that an interrupted run has committed exactly the
-// events before its end time. A chain of zero delays may have no end: after this time, the run
-// stops between the events of one virtual time. The limit is a quarter of the two seconds that a
-// stop may take.
+// events before its end time. But a chain of events with zero delay may have no end. Therefore,
+// after this time, the run stops even between two events of one virtual time. The limit is a
+// quarter of the two seconds that a stop may take.
 inline constexpr std::chrono::milliseconds stop_patience(500);
 
-// A worker whose groups are saved. Thread: the worker's.
+// A worker whose groups are saved. Thread: the worker's thread.
 class SavedWorker {
   public:
     using Clock = std::chrono::steady_clock;
 
-    virtual AddressRange stack() const noexcept = 0;  // of its thread; other threads read it
+    // The stack of the worker's thread. Thread: any.
+    virtual AddressRange stack() const noexcept = 0;
     // Called for the first worker of the first rank. From `time` on, this worker requests that all
     // workers pause.
     virtual void save_at(Clock::time_point time) noexcept = 0;
-    // Writes the worker's groups. `map` contains the stacks of all workers. Requires, like resume()
-    // and end_interrupted(): all workers are paused.
+    // Writes the worker's groups. `map` contains the stacks of all workers. Requires: all workers
+    // are paused. resume() and end_interrupted() have the same requirement.
     virtual SavedPart save(SectionWriter& file, std::uint32_t file_number,
                            const AddressMap& map) = 0;
     virtual void resume() noexcept = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread that serves the network while the workers of a rank build and start their LPs.
 // Constructors and on_start() may take long. Without this thread, messages from other ranks would
-// wait in MPI meanwhile, and would delay a rank that sends many of them.
+// wait in MPI during this time, and a rank that sends many messages would be delayed.
 #pragma once
 
 #include <chrono>

@@ -2,7 +2,7 @@
 // The data that the workers of a rank share in each engine with worker threads. Rank (Time Warp)
 // and WindowRank (conservative) add groups, mail and rounds.
 //
-//     net role   a lock, mostly by try_lock; the holder moves batches between ranks
+//     net role   a lock, taken mostly by try_lock; the holder moves batches between ranks
 //     sleepers   any thread → the sleeping thread
 //     carriers   a worker's own thread ↔ the thread that takes its turns
 //     failure    the first in the order of events, under a mutex
@@ -39,7 +39,8 @@ class ThreadedRank {
     LiveProgress& progress() noexcept { return progress_; }
     // Thread: worker 0.
     RunHistory& history() noexcept { return *history_; }
-    // Of --engine auto; null: no other engine continues the run. Set before the workers start.
+    // The trial of --engine auto; null: no other engine continues the run. Set before the workers
+    // start.
     EngineTrial* trial() const noexcept { return trial_; }
     void set_trial(EngineTrial* trial) noexcept { trial_ = trial; }
 
@@ -53,20 +54,21 @@ class ThreadedRank {
 
     // --- Failures. Thread: any ---
 
-    // Ends the run at once.
+    // Ends the run immediately.
     void fail(std::exception_ptr failure);
-    // An irrevocable event has failed. The rank keeps the failure of the earliest event. The
-    // workers of all ranks learn from the next round that an event has failed, and agree on the
+    // An irrevocable event has failed. The rank keeps the failure of the earliest event. The next
+    // round informs the workers of all ranks that an event has failed, and all ranks agree on the
     // earliest failure.
     void fail_in_model(const EventKey& key, const std::string& message);
-    // The key of this rank's earliest event that has failed; with an infinite time if there is
-    // none.
+    // The key of this rank's earliest failed event. If no event has failed, the time of the key is
+    // infinite.
     EventKey model_failed_at();
     // Whether model_failed_at() is finite. Takes no lock.
     bool model_failed() const noexcept { return model_failed_.load(std::memory_order_acquire); }
-    // Makes all workers leave their event loops and call no function of the model any more.
+    // Makes all workers leave their event loops. After that, they call no function of the model.
     void stop() noexcept;
-    bool failed() const noexcept { return failed_.load(); }  // also before a sleep (WakeSignal)
+    // Sequentially consistent, because WakeSignal requires it.
+    bool failed() const noexcept { return failed_.load(); }
     // Throws the failure of this rank, if there is one.
     void rethrow_failure();
     // Runs step(), unless the rank has failed. If step() throws, the rank fails.
@@ -90,10 +92,10 @@ class ThreadedRank {
     LiveProgress& progress_;
     Carriers carriers_;
     Sleepers sleepers_;
-    SpinLock net_role_;  // by try_lock, except where a thread waits for the network
+    SpinLock net_role_;  // taken by try_lock, except where a thread waits for it
 
   private:
-    // Called after an event has failed: makes the workers learn it soon.
+    // Called after an event has failed. Informs the workers soon.
     virtual void announce_model_failure() noexcept {}
 
     const std::atomic<int>& stop_signal_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank's run of an engine with worker threads, from the start of the threads to the last
-// destructor of an LP. TimeWarpRun and ConservativeRun derive from it. They add the differences:
-// how groups are built, how ranks agree on a failure of the model, and services such as the
-// placement of pages.
+// destructor of an LP. TimeWarpRun and ConservativeRun derive from this class. They contain the
+// differences between the engines: how groups are built, how ranks agree on a failure of the model,
+// and services such as the placement of pages.
 //
 //     worker threads   build groups, start LPs; turns and pauses, until the run ends
 //     main thread      on_end(), results, destructors
@@ -104,10 +104,10 @@ class ThreadedRun : protected SavedRank {
     // Returns whether other threads of the run use the CPUs of the threads that take turns. Called
     // after each turn without work.
     virtual bool shares_cpus() const noexcept { return run_.places.share_cpus; }
-    // Returns the CPU of a worker now, and its node.
+    // Returns the present CPU of a worker, and the node of this CPU.
     virtual Place place_of(std::uint32_t w) const noexcept { return run_.places.places[w]; }
-    // Returns the rank with the earliest failure of the model, equal on all ranks. Collective.
-    // Thread: worker 0, when all workers have left their turns.
+    // Returns the rank with the earliest failure of the model. All ranks get the same result.
+    // Collective. Thread: worker 0, when all workers have left their turns.
     virtual std::optional<RankId> agree_on_failure() = 0;
     // Performs one pause: saves the run, sets `leaving_`, or only lets the worker continue. Thread:
     // each worker, when all workers are paused. Worker 0 holds the network.
@@ -208,7 +208,8 @@ class ThreadedRun : protected SavedRank {
     }
 
     // If LPs of several workers fail, the rank reports the failure of the LP with the smallest
-    // number. It does not agree with other ranks on a failure, because their set-up may take long.
+    // number. The rank does not agree with other ranks on a failure, because the set-up of other
+    // ranks may take long.
     void start(std::uint32_t w) {
         guarded([&] {
             try {
@@ -324,13 +325,13 @@ class ThreadedRun : protected SavedRank {
         }
     }
 
-    const std::uint32_t cpus_;  // that the workers may use
+    const std::uint32_t cpus_;  // number of CPUs that the workers may use
     std::atomic<bool> has_groups_{false};
     SetupPump pump_;
     RunSaver saver_;
     HandlerWatch watch_;
     bool is_pause_ = false;               // written by worker 0, between two barriers
-    std::optional<RankId> failed_rank_;   // as is_pause_; has the model's earliest failure
+    std::optional<RankId> failed_rank_;   // as is_pause_; rank with the earliest failure
     Stopwatch loop_;                      // began with the event loop of the run's first engine
     std::unique_ptr<PausedRun> leaving_;  // as is_pause_; for the engine that continues the run
 };
@@ -371,9 +372,9 @@ void ThreadedRun<Rank, Worker>::event_loop(std::uint32_t w) {
     if (run_.paused != nullptr) tallies_[w].add_times(run_.paused->workers[w].tally);
 }
 
-// Bound workers on one CPU have one carrier, the thread of the first of them. Of unbound workers,
-// the threads of the first `cpus_` are carriers. So worker 0, which may serve the network, is never
-// lent.
+// If workers are bound to the same CPU, the thread of the first of these workers is their carrier.
+// If workers are not bound, the threads of the first `cpus_` workers are carriers. So worker 0,
+// which may serve the network, is never lent.
 template <class Rank, class Worker>
 std::uint32_t ThreadedRun<Rank, Worker>::carrier(std::uint32_t w) const noexcept {
     if (!run_.places.pin) return w % cpus_;
@@ -396,9 +397,9 @@ void ThreadedRun<Rank, Worker>::pause(std::uint32_t w) {
     }
 }
 
-// Connects this rank with the others, makes its Rank, and calls run_on(rank). `of_rank`: the last
-// arguments of Rank's constructor. If the run fails, the other ranks end before the rank and the
-// transport are destroyed.
+// Connects this rank with the other ranks, creates the Rank, and calls run_on(rank). `of_rank`: the
+// last arguments of Rank's constructor. If the run fails, the other ranks end before the rank and
+// the transport are destroyed.
 template <class Rank, class RunOn, class... OfRank>
 void run_threaded(EngineRun& run, RunOn&& run_on, OfRank&&... of_rank) {
     const std::unique_ptr<Transport> transport = run.ranks.open_transport(

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the turns of workers on one thread, and decides which thread takes the turns of which
-// worker.
+// The loop of one thread. It takes the turns of workers, lends the thread's own worker, and takes
+// workers that other threads lend.
 //
-// After a turn without work, the thread takes the next turn at once. After a number of turns
+// After a turn without work, the thread immediately takes the next turn. After a number of turns
 // without work, it yields its core after each turn. After a number of yields, it sleeps until
 // another thread wakes it.
 //
 // sched_yield() costs little if the threads that get the core return it soon, as waiting workers
-// do. But a program that never waits keeps the core for a time slice each time, which is
-// milliseconds. Linux (6.18) also takes the rest of the time slice from the thread that yielded. A
-// sleeping thread gets the core at once when it is woken. Therefore, after a yield that took long,
-// a thread sleeps instead of yielding for a while.
+// do. But a program that never waits keeps the core for a time slice of some milliseconds after
+// each yield. Linux (6.18) also takes the rest of the time slice from the thread that yielded. A
+// sleeping thread gets the core immediately when it is woken. Therefore, for some time after a
+// yield that took long, a thread sleeps instead of yielding.
 //
-// If workers have the same CPU, the thread of the first of them takes the turns of all of them, and
-// the other threads lend their workers to it (engine/carriers.hpp).
+// If workers have the same CPU, the thread of the first of these workers takes the turns of all of
+// them. The other threads lend their workers to this thread (engine/carriers.hpp).
 #pragma once
 
 #include <algorithm>
@@ -51,11 +51,11 @@ class YieldedCore {
 };
 
 // Turns without work after which a thread yields its CPU; the second value applies if threads share
-// CPUs. The thread that waits for the CPU may be a worker for which the others wait, or another
+// CPUs. The yield gives the CPU either to a worker for which other workers wait, or to another
 // program, which keeps the CPU for milliseconds.
 //
 // Measured with PHOLD with 64 LPs on a machine with two cores (2026-11-21). Beside two programs
-// that never wait (`./jobs/run bench --crowded`, its row with 64 LPs), two workers that wait 1000
+// that never wait (the row with 64 LPs of `./jobs/run bench --crowded`), two workers that wait 1000
 // turns (100 µs) kept a tenth of their speed; with 8 turns, they kept less than a hundredth.
 // Without these programs, both values were equally fast. Eight workers on the two cores took twenty
 // times as long with 1000 turns as with 8.
@@ -76,7 +76,8 @@ class TurnLoop {
              Carriers& carriers, Sleepers& sleepers, const Rules& rules)
         : self_(self), workers_(workers), carriers_(carriers), sleepers_(sleepers), rules_(rules) {}
 
-    // Takes turns until the worker of this thread is over. Throws the exceptions of a turn.
+    // Takes turns until is_over() is true for the worker of this thread. Throws the exceptions of a
+    // turn.
     void run() {
         guests_.reserve(workers_.size());  // so that take_guests() cannot fail
         carriers_.set_present(self_, true);
@@ -101,14 +102,14 @@ class TurnLoop {
                 core.yield();
         }
     }
-    // Gives the workers of other threads back. Must be called after run(), also after an exception,
-    // and after the exception is recorded: the workers' threads then take no turn of a worker whose
-    // turn has thrown the exception.
+    // Gives the workers of other threads back. Must be called after run(). If run() has thrown an
+    // exception, the exception must be recorded first. Then no thread takes another turn of the
+    // worker whose turn has thrown it.
     void leave() noexcept {
         carriers_.set_present(self_, false);
         give_all_back();
     }
-    // The time in which the worker of this thread and its guests had nothing to do.
+    // The time in which the worker of this thread and all guests had nothing to do.
     double asleep_seconds() const noexcept { return asleep_seconds_; }
 
   private:
@@ -117,8 +118,8 @@ class TurnLoop {
     static constexpr std::chrono::milliseconds check_interval{1};
     // A thread that has lent its worker checks the rules with this interval.
     static constexpr std::chrono::milliseconds lender_interval{20};
-    // A thread whose offer was not taken makes no offer for this time: the carrier runs a long
-    // handler.
+    // If a carrier does not take an offer, it runs a long handler. Then the thread makes no other
+    // offer for this time.
     static constexpr std::chrono::milliseconds refused_interval{100};
 
     Worker& worker(std::uint32_t w) const noexcept { return *workers_[w]; }
@@ -180,7 +181,8 @@ class TurnLoop {
     // --- Loans ---
 
     // Takes the workers that other threads have offered, and lends the own worker if the rules
-    // require it. Returns whether the own worker was lent; it is back then.
+    // require it. Returns whether the own worker was lent. The worker is back when the function
+    // returns.
     bool check(Clock::time_point now) {
         next_check_ = now + check_interval;
         if (const std::uint32_t offers = carriers_.offers(self_); offers != offers_seen_) {
@@ -241,7 +243,8 @@ class TurnLoop {
     std::uint32_t offers_seen_ = 0;
     Clock::time_point next_check_{};
     Clock::time_point next_offer_{};
-    bool is_not_carried_ = false;  // although the rules name another carrier
+    // The rules name another thread for the own worker, but the own worker is not lent.
+    bool is_not_carried_ = false;
     double asleep_seconds_ = 0;
 };
 

@@ -13,7 +13,7 @@ bool WatchedThread::answer(ProbeRequest request, FaultGuard& guard) noexcept {
     const RunningHandler handler = running_handler();
     if (request == ProbeRequest::report) {
         handler_ = handler;
-        // Pairs with the acquire in report(). After it has read the report, the watch requests no
+        // Pairs with the acquire in report(). After the watch has read the report, it requests no
         // other report during this call.
         reported_call_.store(handler_call.number.load(std::memory_order_relaxed),
                              std::memory_order_release);

@@ -47,9 +47,9 @@ class WatchedThread : public HandlerProbe {
         is_batch_ended_.store(true, std::memory_order_relaxed);
         looks_each_event_.store(true, std::memory_order_relaxed);
     }
-    // Thread: the watch. Requests the event that the thread executes next. The answer comes when
-    // the thread begins its next batch. The next call after that stores the answer in `event`,
-    // returns true, and requests again. Other calls return false.
+    // Thread: the watch. Requests a description of the event that the thread executes next. The
+    // thread answers when it begins its next batch. The first call after the answer stores the
+    // answer in `event`, makes the next request, and returns true. All other calls return false.
     bool request_upcoming(UpcomingEvent& event) noexcept {
         const bool is_answered = upcoming_is_ == Upcoming::answered;
         if (is_answered) event = upcoming_;

@@ -6,8 +6,8 @@
 
 namespace nw {
 
-// Makes the objects that the runtime would otherwise make lazily, then calls
-// Model::on_worker_start(). Both run in platform mode: memory that is allocated there comes from
+// Creates the objects that the runtime would otherwise create at their first use. Then calls
+// Model::on_worker_start(). Both steps run in platform mode: memory that they allocate comes from
 // libc and is kept. Throws SetupError, which names the hook.
 // Thread: each thread that runs handlers, after it was adopted and before it builds LPs.
 void start_worker(Model& model);

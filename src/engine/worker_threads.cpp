@@ -64,7 +64,7 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
     if (take_freed_at_thread_end() > 0)
         notices.push_back(
             "thread_local objects held memory that handlers had allocated; these objects are not "
-            "rolled back, and other LPs see them; allowed: members of the LP");
+            "rolled back, and LPs of one worker share them; allowed: members of the LP");
     if (bind_refused != 0)
         notices.push_back(
             fmt::format("workers could not be bound to cores: {}", std::strerror(bind_refused)));

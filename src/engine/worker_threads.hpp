@@ -33,14 +33,15 @@ struct WorkerPlaces {
 bool pages_can_be_remote(const WorkerPlaces& where, const std::vector<NodeInfo>& nodes);
 
 // Runs body(w) on thread w for each place, and joins the threads. Before body(w), the thread is
-// bound to its CPU and sets its memory policy. If the kernel refuses one of these, a single notice
-// reports it. Rethrows the exception of the lowest worker that threw one.
+// bound to its CPU and sets its memory policy. If the kernel refuses the binding or the policy, one
+// notice for all threads reports this. If body(w) throws for some workers, rethrows the exception
+// of the lowest of these workers.
 void run_worker_threads(Os& os, const WorkerPlaces& where,
                         const std::function<void(std::uint32_t)>& body,
                         std::vector<std::string>& notices);
 
-// Starts a thread that is not a worker. `purpose` completes "the thread ...". Thread: std::thread
-// or std::jthread. Throws MachineError.
+// Starts a thread that is not a worker. `purpose` completes "the thread ...". The type Thread is
+// std::thread or std::jthread. Throws MachineError.
 template <class Thread, class Body>
 Thread start_thread(std::string_view purpose, Body&& body) {
     try {

@@ -44,8 +44,8 @@ class alignas(64) BottomHalf {
         live_.append(events, size, pages_);
         if (listed_) return;
         listed_ = true;
-        // Under the lock: when another writer reads listed_ = true, this bottom half is already on
-        // the ready list, and the owner will find that writer's mail.
+        // This call is under the lock. So when another writer reads listed_ = true, this bottom
+        // half is already on the ready list, and the owner will find the mail of that writer.
         owner.push(*this);
     }
 
@@ -63,8 +63,7 @@ class alignas(64) BottomHalf {
     }
 
     // Releases the memory of both buffers if no mail has been drained since the last call. Thread:
-    // the owner, which calls it from time to time, when it no longer uses what drain() has
-    // returned.
+    // the owner, from time to time, when it no longer uses the events that drain() has returned.
     void trim() noexcept {
         if (had_mail_) {
             had_mail_ = false;
@@ -94,11 +93,12 @@ class alignas(64) BottomHalf {
         NW_CHECK(listed_ || live_.empty());  // else no worker would drain it
     }
 
-    BottomHalf* next_ready = nullptr;  // used by the ready list while this is listed
+    BottomHalf* next_ready = nullptr;  // used by the ready list while listed_ is true
 
   private:
     SpinLock lock_;
-    // On a ready list, or taken from one and not drained yet.
+    // True if this bottom half is on a ready list, or was taken from the list and is not drained
+    // yet.
     bool listed_ NW_GUARDED_BY(lock_) = false;
     std::uint32_t group_;
     SlotBuffer live_ NW_GUARDED_BY(lock_);

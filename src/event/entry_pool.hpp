@@ -8,8 +8,9 @@
 // cache.
 //
 // The owner of a stack stores only its tail: the address of the next entry, or null if the stack is
-// empty. The address of the last entry is masked to find its chunk. A tail at a multiple of the
-// chunk size, such as null, has no free place. Therefore push() costs one comparison and one store.
+// empty. The address of the last entry is masked to find its chunk. If the tail is a multiple of
+// the chunk size, for example null, the stack has no free place. Therefore push() costs one
+// comparison and one store.
 //
 // Thread: the owner of the pending set.
 #pragma once
@@ -81,8 +82,8 @@ class EntryPool {
 
     // Copies with registers of eight bytes. An entry for a new record was written just before, in
     // words of eight bytes. A load of two such words waits until both have left the store buffer.
-    // Older stores leave the store buffer first, and the stores to the record and to the history
-    // often miss the cache.
+    // Older stores must leave the store buffer first: the stores to the record and to the history,
+    // which often miss the cache.
     static void copy_by_words(PendingEntry* to, const PendingEntry& from) noexcept {
         constexpr std::size_t word_bytes = sizeof(std::uint64_t);
         for (std::size_t at = 0; at < sizeof from; at += word_bytes) {

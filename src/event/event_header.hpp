@@ -16,8 +16,9 @@ namespace nw {
 
 struct EventHeader {
     // Order: events are ordered by (time, generation, sender, sequence). The sequence is rolled
-    // back with its sender. It is counted modulo 2^32: if one LP sends two events for one time
-    // around its 2^32nd send, they are in the wrong order, on every engine alike.
+    // back with its sender. It is counted modulo 2^32. If an LP sends two events for the same time,
+    // one before and one after its 2^32nd send, the two events are in the wrong order. The order is
+    // the same on every engine.
     //
     // Identity: (sender, serial) matches an anti-message with its event. The serial is never rolled
     // back. It is counted modulo 2^32, too, but no LP sends 2^32 events between a send and its

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepares the next eight events of the sorted run together: finds their LPs, and computes the next
-// block of random numbers of each LP. For the sixteen events after these, it prefetches LPs,
-// records and objects.
+// block of random numbers of each LP. Prefetches the LPs, records and objects of the sixteen events
+// after these eight.
 //
 // Each result is a guess: a late event may come first, and an LP may draw numbers before the event
-// is executed. find() compares the LP's number, and give_block() compares the LP's count of blocks.
+// is executed. Therefore find() compares the LP's number, and give_block() compares the LP's count
+// of blocks.
 //
-// Thread: the worker's. Requires: LPs do not move in memory, or forget() is called.
+// Thread: the worker's. Requires: forget() is called if LPs have moved in memory.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,7 @@ class EventPrefetcher {
     static constexpr Guess none = PhiloxBlocks::width;
 
     // Returns the guess for the event at the front of `pending`. If there is no guess, returns
-    // `none`, for which place() is right and give_block() gives no block.
+    // `none`. For `none`, place() is correct, and give_block() gives no block.
     //
     // `lps` has these functions: place_of(number of an LP); counter_of(place), the LP's count of
     // random blocks; and prefetch_far(place, entry), which prefetches the data that
@@ -61,7 +62,7 @@ class EventPrefetcher {
 
     // The place of the event's LP. Requires: `guess` is the result of the last call of find().
     const Place& place(Guess guess) const noexcept { return (*now_)[guess]; }
-    // Returns whether the guess is for an event of this LP, or none.
+    // Returns whether the guess is for an event of this LP, or is `none`.
     bool is_for(Guess guess, std::uint32_t lp) const noexcept {
         return guess == none || blocks_.stream[guess] == lp;
     }
@@ -86,7 +87,8 @@ class EventPrefetcher {
     [[gnu::noinline]] void prepare(const PendingSet& pending, const Lps& lps) {
         const PendingEntry* const run = pending.upcoming(0);
         const std::size_t left = pending.left_in_run();
-        // Each of these ends a range of entries: those that are executed now, near, and far.
+        // The ends of three ranges of entries: the entries that are executed now, the near entries,
+        // and the far entries.
         const std::size_t now_end = std::min(left, width);
         const std::size_t near_end = std::min(left, 2 * width);
         const std::size_t far_end = std::min(left, 3 * width);

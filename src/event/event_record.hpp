@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An event in the engine: a header of 48 bytes, followed by the payload, in the platform memory of
-// the target's group. The worker that owns the target reads and writes it. The sender's worker also
-// uses next_sent and status, but only while it owns the target, too.
+// the target's group. The worker that owns the target reads and writes the record. The sender's
+// worker also uses next_sent and status, but only while the sender's worker owns the target, too.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace nw {
 enum class EventStatus : std::uint8_t {
     pending,    // in the pending set
     processed,  // in its LP's history
-    // Pending: it is dropped when it becomes the smallest event. Processed: its LP will be rolled
-    // back.
+    // A canceled event that is pending is dropped when it becomes the smallest event. If a canceled
+    // event is processed, its LP will be rolled back.
     canceled,
     detached,  // canceled and in no set any more; will be freed
 };
@@ -26,15 +26,15 @@ enum class EventStatus : std::uint8_t {
 struct EventRecord : EventHeader {
     EventRecord* next_sent;  // the next event that the same execution sent to this worker
     EventStatus status;
-    // The event is canceled by an anti-message with its identity, which may arrive before the
-    // event: its sender has, or had, another worker, or its sender's event is or was in the log. No
-    // list of sent events contains it.
+    // The event is in no list of sent events, because its sender has, or had, another worker, or
+    // because the event that sent it is or was in the log. Only an anti-message with the event's
+    // identity can cancel the event. The anti-message may arrive before the event.
     bool canceled_by_identity;
     bool failed;          // its handler threw, crashed, or was skipped after an earlier failure
-    bool lets_end;        // the LP's can_end() returned true after it
-    bool rollback_tried;  // --check-rollback has handled it
+    bool lets_end;        // the LP's can_end() returned true after this event
+    bool rollback_tried;  // --check-rollback has handled this event
     bool deferred;        // its handler was interrupted and will run again; `failed` is set, too
-    bool irrevocable;     // after it was deferred: its handler is not interrupted again
+    bool irrevocable;     // it was deferred, and its handler must not be interrupted again
 
     std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     const std::byte* payload() const noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry of the pending set. It contains the event's key, because reading the key from the event
-// would cost a cache miss per comparison. It contains the target, so that the target's LP can be
-// prefetched before the event is read.
+// would cost a cache miss per comparison. It also contains the target, so that the target's LP can
+// be prefetched before the event is read.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct PendingEntry {
     //   - The event has a record: its address.
     //   - The event is short and bare (it has no payload): the rest of the event, with bare_bit.
     //   - The event is short and has a payload: the address of its ShortBody, with short_bit.
-    // A short event is canceled by an anti-message, which waits for it. It gets a record only when
-    // one is needed, for example in an LP's history.
+    // Only an anti-message cancels a short event; the anti-message waits for the event. A short
+    // event gets a record only when a record is needed, for example in an LP's history.
     std::uint64_t body;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }

@@ -33,7 +33,8 @@ constexpr double nothing = std::numeric_limits<double>::quiet_NaN();  // no x is
 constexpr auto after = [](const PendingEntry& a, const PendingEntry& b) { return before(b, a); };
 
 // Returns the number of entries that a bucket should hold when it is sorted. The tails of all
-// buckets and the run should both fit into the inner caches; the square root balances the two.
+// buckets and the run should both fit into the inner caches; the square root balances the two
+// sizes.
 double bucket_target(std::size_t entries) {
     return std::clamp(2 * std::sqrt(static_cast<double>(entries)), 8.0, 2048.0);
 }
@@ -48,8 +49,9 @@ PendingSet::PendingSet() : late_below_(nothing), ring_end_(nothing), late_limit_
 
 // ---- push outside of the ring ----
 
-// The entry is passed by value: with a reference, the compiler would keep the entry of the fast
-// path in memory, and its narrow stores would delay the wide loads that copy it.
+// The entry is passed by value. With a reference, the compiler would keep the entry in memory on
+// the fast path, too. The narrow stores of the entry would then delay the wide loads that copy the
+// entry.
 void PendingSet::push_aside(PendingEntry entry, double x) {
     if (x >= late_below_)
         push_far(entry, clamped(x));
@@ -64,7 +66,7 @@ void PendingSet::push_late(const PendingEntry& entry) {
     if (++late_count_ >= late_limit_) rebuild();
 }
 
-// Requires: x ≥ next + B, or, in a call from lower_far_bin(), x > far_base.
+// Requires: x ≥ next + B. In a call from lower_far_bin(), x > far_base is sufficient.
 void PendingSet::push_far(const PendingEntry& entry, std::uint64_t x) {
     const auto bin = static_cast<std::size_t>(std::bit_width(x ^ far_base_) - 1);
     const std::uint64_t bit = std::uint64_t{1} << bin;
@@ -99,7 +101,7 @@ void PendingSet::pop_slow() {
 }
 
 // Advances to the next bucket that is not empty, and sorts it into the run. Requires: the run and
-// `late_` are empty, and the set is not.
+// `late_` are empty, and the set is not empty.
 void PendingSet::advance() {
     for (;;) {
         const std::uint64_t near = next_in_ring();
@@ -140,8 +142,9 @@ std::uint64_t PendingSet::next_in_ring() const noexcept {
     return x_max + 1;
 }
 
-// Moves the window to the earliest far entry, and the entries of this bin into the ring or into
-// lower bins. Requires: this bin is the lowest in use, and no entry of the ring is earlier.
+// Moves the window to the earliest far entry. Moves the entries of this bin into the ring or into
+// lower bins. Requires: this bin is the lowest bin in use, and no entry of the ring is earlier than
+// the bin's entries.
 void PendingSet::lower_far_bin(std::size_t bin) {
     const std::size_t slot = ring_mask_ + 1 + bin;
     PendingEntry* tail = tails_[slot];
@@ -169,8 +172,8 @@ void PendingSet::sort_into_run(std::size_t slot) {
     const std::size_t count = EntryPool::count(tail);
     if (count > run_capacity_) {
         run_capacity_ = std::bit_ceil(count);
-        // One entry more than needed: so the end of the run is never the address of another entry,
-        // on which pop() relies.
+        // One entry more than needed, so that the end of the run is never the address of another
+        // entry. pop() relies on this.
         run_ = std::make_unique_for_overwrite<PendingEntry[]>(run_capacity_ + 1);
         cell_of_.resize(run_capacity_);
         meter_memory<MeterKind::pending>(run_.get(), run_capacity_ * sizeof(PendingEntry));
@@ -200,8 +203,9 @@ void PendingSet::sort_into_run(std::size_t slot) {
     if (!sort_by_insertion(count)) sort_by_cell();
 }
 
-// Sorts a run that is nearly sorted. Returns false and stops if the run is not nearly sorted: with
-// many equal times, or a cluster of times in a wide bucket, the cost would be quadratic.
+// Sorts a run that is nearly sorted. Stops and returns false if the run is not nearly sorted,
+// because the cost would be quadratic. Examples are many equal times, or a cluster of times in a
+// wide bucket.
 bool PendingSet::sort_by_insertion(std::size_t count) {
     PendingEntry* run = run_.get();
     std::size_t moves_left = 4 * count + 64;
@@ -263,7 +267,7 @@ void PendingSet::begin_period() noexcept {
 
 void PendingSet::restore_heap() { std::make_heap(late_.begin(), late_.end(), after); }
 
-// Returns the stack of the bucket or far bin.
+// Empties the bucket or far bin, and returns its stack.
 PendingEntry* PendingSet::empty_slot(std::size_t slot) noexcept {
     if (slot <= ring_mask_)
         ring_used_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
@@ -280,8 +284,8 @@ void PendingSet::push_to_slot(std::size_t slot, const PendingEntry& entry) {
         push_far(entry, clamped((entry.time - origin_) * scale_));
 }
 
-// Rearranges all entries: in buckets of a suitable width, or in the heap if they are few. Cost:
-// O(size).
+// Rearranges all entries: in buckets of a suitable width, or in the heap if there are few entries.
+// Cost: O(size).
 void PendingSet::rebuild() {
     std::vector<PendingEntry> loose(run_next_, run_end_);
     loose.insert(loose.end(), late_.begin(), late_.end());
@@ -360,15 +364,15 @@ void PendingSet::set_shape(VirtualTime first, const std::vector<double>& sample)
 double PendingSet::choose_width(const std::vector<double>& sample) const {
     const double target = bucket_target(size_);
     double width = infinity;
-    // From the pending entries: the density of the earliest quarter, or of more quarters if all
-    // times of the earliest quarter are equal.
+    // First estimate, from the pending entries: the density of the earliest quarter, or of more
+    // quarters if all times of the earliest quarter are equal.
     for (std::size_t quarters = 1; quarters <= 4 && width == infinity; ++quarters) {
         const double span = sample[(sample.size() - 1) * quarters / 4] - sample.front();
         const double entries = static_cast<double>(size_) * static_cast<double>(quarters) / 4;
         if (span > 0) width = span / entries * target;
     }
-    // From the entries that were popped: events that soon schedule other events are more frequent
-    // at the front than among the pending entries.
+    // Second estimate, from the entries that were popped: events that soon schedule other events
+    // are more frequent at the front than among all pending entries.
     const std::uint64_t buckets = next_ - period_start_;
     const std::size_t popped = sorted_count_ + late_count_;
     if (popped >= built_for_ / 4 && buckets != 0)

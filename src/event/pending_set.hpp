@@ -11,9 +11,9 @@
 // read in sequence. So memory is accessed in two sequential streams; a heap would have a cache miss
 // at each of its levels. A bucket holds tens to about a thousand entries, so that the tails of all
 // buckets stay in the cache for any number of entries. A calendar queue has few entries per bucket,
-// and therefore a cache miss at every insertion. Sorting rungs lazily is the idea of the ladder
-// queue (Tang, Goh, Thng, 2005). The far bins are a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan,
-// 1990), in which entries move only to lower bins.
+// and therefore a cache miss at every insertion. To sort a bucket only when it is needed is the
+// idea of the ladder queue (Tang, Goh, Thng, 2005). The far bins are a radix heap (Ahuja, Mehlhorn,
+// Orlin, Tarjan, 1990), in which entries move only to lower bins.
 //
 // An entry that is pushed below `next`, for example after a rollback, goes into the heap at
 // logarithmic cost. The ladder is rebuilt if the heap has received too many entries, or if the
@@ -71,8 +71,9 @@ class PendingSet {
 
     // Removes the smallest entry. Requires: `top` is the result of top(), and not null.
     void pop(const PendingEntry* top) {
-        // The entry is in the run if, and only if, the addresses are equal. Even the end of the run
-        // is not the address of the heap, because the buffer is larger than the run.
+        // The entry is in the run if, and only if, the two addresses are equal. The address of the
+        // heap is never equal to the end of the run, because the buffer of the run is larger than
+        // the run.
         if (top == run_next_) [[likely]]
             ++run_next_;
         else
@@ -118,7 +119,7 @@ class PendingSet {
         return k < static_cast<std::size_t>(run_end_ - run_next_) ? run_next_ + k : nullptr;
     }
 
-    // Changes when a new run begins, or entries of the run move.
+    // Changes when a new run begins, or when entries of the run move.
     std::uint64_t run_number() const noexcept { return run_number_; }
 
     // Number of entries from upcoming(0) on.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bottom halves that have mail for one worker. Writers push them, the worker takes them.
+// The bottom halves that have mail for one worker. Writers push bottom halves, and the worker takes
+// them.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@ class ReadyList {
         return head_.exchange(nullptr,
                               std::memory_order_acquire);  // pairs with push()
     }
-    // Sequentially consistent, as is push(): a worker checks this before it sleeps
+    // Sequentially consistent, as is push(): a worker calls empty() before it sleeps
     // (numa/os/wake_signal.hpp).
     bool empty() const noexcept { return head_.load() == nullptr; }
 

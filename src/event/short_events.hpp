@@ -23,8 +23,8 @@ namespace nw {
 static_assert(sizeof(detail::SentEvent) == sizeof(PendingEntry));
 static_assert(PendingEntry{0, 0, 0, 0, 0, detail::SentEvent::bare_body(7)}.is_bare());
 
-// Writes the header of a short event. `word`: its last eight bytes. Uses memcpy, because compilers
-// turn an assignment of each field into many moves.
+// Writes the header of a short event. `word`: the last eight bytes of the header. Uses memcpy,
+// because compilers turn an assignment of each field into many moves.
 inline void write_header(EventHeader& header, const PendingEntry& entry,
                          std::uint64_t word) noexcept {
     constexpr std::size_t before_word = offsetof(PendingEntry, body);
@@ -52,7 +52,7 @@ class ShortEvents {
         void operator()(const detail::SentEvent&, std::uint64_t) const noexcept {}
     };
 
-    // Prepares the handler of the LP with this count of sends.
+    // Called before a handler. `sequence`: the handler's LP counts its sends with this variable.
     void send_for(std::uint32_t& sequence) noexcept { buffer_.sequence = &sequence; }
     // The buffer for the handler's context.
     detail::SendBuffer& buffer() noexcept { return buffer_; }
@@ -116,8 +116,8 @@ class ShortEvents {
     }
 
     // Returns the record of an event at the front of the pending set. If the event is short, the
-    // record is valid until the next call, and the entry must not be used any more. An anti-message
-    // may wait for any short event.
+    // record is valid until the next call, and the entry must not be used any more. The record has
+    // canceled_by_identity set, because an anti-message may wait for any short event.
     EventRecord& record_of(const PendingEntry& entry) noexcept {
         if (entry.has_record()) return *entry.record();
         record_.header.begin();
@@ -140,7 +140,8 @@ class ShortEvents {
         return record;
     }
     bool is_record(const EventRecord& event) const noexcept { return &event == &record_.header; }
-    // Bytes of all bodies, used or free. They are not returned before the end of the run.
+    // Bytes of all bodies, used or free. The memory of bodies is not freed before the end of the
+    // run.
     std::size_t bytes() const noexcept { return bodies_made_ * sizeof(detail::ShortBody); }
     // The record of short events.
     EventRecord& record() noexcept { return record_.header; }

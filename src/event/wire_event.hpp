@@ -14,9 +14,10 @@ namespace nw {
 
 enum class WireKind : std::uint8_t { event, anti_message };
 
-// Followed by payload_bytes of payload, padded to 8. An anti-message has no payload.
+// Followed by payload_bytes of payload, padded to a multiple of 8 bytes. An anti-message has no
+// payload.
 struct WireEvent : EventHeader {
-    std::uint32_t epoch;  // the sender's GVT epoch at the send; conservative engine: its window
+    std::uint32_t epoch;  // the sender's GVT epoch at the send; conservative engine: the window
     WireKind kind;
     bool is_irrevocable;  // no anti-message will follow: the sender will not be rolled back
     std::uint8_t reserved[2];

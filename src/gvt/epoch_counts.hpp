@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's part of the GVT algorithm: message counts and minima by epoch (docs/gvt.md; the model
-// src/gvt/egvt.pml checks it). A message is an event or anti-message that leaves the worker. It is
-// counted before it is published, and carries the epoch of its sender as its stamp.
+// A worker's part of the GVT algorithm: message counts and minima by epoch (docs/gvt.md). The model
+// src/gvt/egvt.pml checks the algorithm. A message is an event or anti-message that leaves the
+// worker. A message is counted before it is published. It carries the epoch of its sender as its
+// stamp.
 //
 // Thread: the owning worker. There are no atomics.
 #pragma once
@@ -41,8 +42,8 @@ class EpochCounts {
     }
 
     // Reads the result of the last round that this worker contributed to. The newer set of epochs
-    // becomes the older set when all messages of the older set have arrived. So the older set's
-    // minimum does not include messages that were sent later, and GVT advances although some
+    // becomes the older set when all messages of the older set have arrived. So the minimum of the
+    // older set does not include messages that were sent later. Therefore GVT advances even if some
     // message is always in flight.
     void learn(const Contribution& sums) noexcept {
         ++seen_;
@@ -79,19 +80,20 @@ class EpochCounts {
     void validate() const {
         NW_CHECK(epoch_ - seen_ <= 1);
         NW_CHECK(static_cast<std::int32_t>(seen_ - older_end_) >= 0);
-        NW_CHECK(next_messages_ <= 0);  // it sends no messages in the next epoch
+        NW_CHECK(next_messages_ <= 0);  // no message is sent in the next epoch
         NW_CHECK(epoch_ != seen_ || closed_min_ == EventBound());
     }
 
   private:
     std::uint32_t epoch_ = first_round;  // rounds that this worker has cut
-    std::uint32_t seen_ = first_round;  // results that it has read; epoch_ - 1 ≤ seen_ ≤ epoch_
+    std::uint32_t seen_ = first_round;   // results that were read; epoch_ - 1 ≤ seen_ ≤ epoch_
     // Sent minus received messages, and the minimum of the sent messages, by stamp.
     Transit older_;          // stamps below older_end_
-    Transit newer_;          // later closed epochs; closed_min_ is not included in its minimum
+    Transit newer_;          // later closed epochs; newer_.min does not include closed_min_
     EventBound closed_min_;  // of the epoch whose round has no result yet
     Transit current_;        // the open epoch
-    // The next epoch: minus the number of received messages. No message is sent in it yet.
+    // For the next epoch: minus the number of received messages. This worker has sent no message in
+    // that epoch yet.
     std::int64_t next_messages_ = 0;
     std::uint32_t older_end_ = first_round;
     std::int64_t settled_ = 0;  // all epochs before the older set; the sum over all workers is 0

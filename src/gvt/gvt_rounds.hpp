@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank's part of the GVT algorithm: opens rounds, collects the cuts of the rank's workers,
-// reduces them over the ranks and publishes the result (docs/gvt.md). No worker waits here: the
-// worker that holds the rank's net role advances the round step by step.
+// reduces the values of the cuts over the ranks, and publishes the result (docs/gvt.md). No worker
+// waits here: the worker that holds the rank's net role advances the round step by step.
 //
 //     opened == done           no round is open
 //     opened == done + 1       each worker makes its cut in its own turn; then one reduction
@@ -19,16 +19,16 @@
 
 namespace nw {
 
-// The result of a round. The holder of the net role writes it before it publishes `done`. Workers
-// read it after they have read `done`. It does not change until all workers have cut the next
-// round.
+// The result of a round. The holder of the net role writes the result and then publishes `done`.
+// Workers read `done` and then the result. The result does not change until all workers have cut
+// the next round.
 struct GvtResult {
     VirtualTime gvt = 0;
     std::uint32_t generation = 0;  // GVT is the pair (gvt, generation)
     bool quiesced = true;          // no message of the epochs closed before the cut was in flight
     VirtualTime window = time_infinity;
-    // Number of generations of one time that may be executed. The first of them is `generation` at
-    // the time `gvt`, and 0 at later times.
+    // Number of generations that may be executed at one time. The first of these generations is
+    // `generation` at the time `gvt`, and 0 at later times.
     std::uint32_t generations = 1;
     Contribution sums{};
 
@@ -49,13 +49,14 @@ class GvtRounds : public ReductionRounds<Contribution, GvtResult> {
 
     // Called by a worker that has nothing to do before the next result: requests a round now.
     void request_round() noexcept { raise(requested_); }
-    // Called by a worker that has executed many events since the last round: requests a round as
-    // soon as the time since the last round is at least four times the duration of its reduction.
-    // So reductions take at most a fifth of the time.
+    // Called by a worker that has executed many events since the last round: requests a round. The
+    // round is opened when the time since the last round is at least four times the duration of the
+    // last reduction. So reductions take at most a fifth of the time.
     void suggest_round() noexcept { raise(suggested_); }
 
-    // Thread: a worker that has cut the open round. Returns whether the worker should take a turn:
-    // the result is published, or all workers have cut, so that the reduction can be started.
+    // Thread: a worker that has cut the open round. Returns whether the worker should take a turn,
+    // because the result is published, or because all workers have cut and the reduction can be
+    // started.
     bool calls_for(std::uint32_t seen) const noexcept { return done() != seen || has_gathered(); }
 
     // --- Thread: the holder of the net role ---

@@ -10,9 +10,10 @@ namespace {
 constexpr std::uint64_t judged_events = 256;
 
 // Minimum number of events in a window: two per LP, but at least window_events_min and at most
-// window_events_max, which is two batches of a worker. With 8 LPs and no lookahead, a minimum of
-// 256 is many times the available work, and twenty events were rolled back for each committed
-// event. With a minimum of 16, workers that wait for cores starve if they have much to do.
+// window_events_max (two batches of a worker). With 8 LPs and no lookahead, a minimum of 256 events
+// is many times the available work: twenty events were rolled back for each committed event. With a
+// minimum of 16 events for all models, three workers beside two other programs used less of the
+// cores: 0.32 of a fair share instead of 0.50 (docs/decisions/0021).
 constexpr double window_events_max = 256;
 constexpr double window_events_min = 16;
 
@@ -21,17 +22,18 @@ constexpr double window_events_min = 16;
 // committed later.
 constexpr std::uint64_t density_events = 64;
 
-// Maximum number of events in a window: the larger of two numbers. worker_events_most for each
-// worker: the events that it executes in ten milliseconds, at 6.5 million per second. With small
-// states, their histories take about 10 MiB. lp_events_most for each LP: the LPs' histories then
-// take about as much memory as the LPs themselves.
+// Maximum number of uncommitted events: the larger of two products. The first product is
+// worker_events_most times the number of workers. A worker executes this number of events in ten
+// milliseconds, at 6.5 million events per second. With small states, the histories of these events
+// take about 10 MiB. The second product is lp_events_most times the number of LPs. The histories of
+// the LPs then take about as much memory as the LPs themselves.
 constexpr double worker_events_most = 65'536;
 constexpr double lp_events_most = 2;
 
 constexpr double efficiency_low = 0.96;
 constexpr double efficiency_high = 0.98;
 constexpr double growth = 1.25;
-constexpr double used_share = 0.5;  // of a width, which must be used before the width grows
+constexpr double used_share = 0.5;  // of a width; this share must be used before the width grows
 
 constexpr double smoothing = 0.1;
 
@@ -94,8 +96,8 @@ void WindowControl::adapt_width(VirtualTime gvt, const Contribution& sums) noexc
     const std::uint64_t executed = width_span_.executed(sums);
     auto undone = static_cast<double>(width_span_.rolled_back(sums));
     if (gvt < judged_from_) {
-        // Some of these events may have been executed under another width, but at most as many as
-        // were uncommitted when this width was set.
+        // Some of the undone events may have been executed under another width. Their number is at
+        // most the number of events that were uncommitted when this width was set.
         undone -= static_cast<double>(uncommitted_);
         if (undone < 0.5 * static_cast<double>(executed)) return;
     }
@@ -127,8 +129,8 @@ void WindowControl::set_width_for(double efficiency) noexcept {
     } else if (efficiency > efficiency_high && used_ >= used_share * width_ && room >= growth) {
         width_ *= growth;
     }
-    // A width of 0 must not stay, because factors do not change it. (A width of 0 is allowed for
-    // some time, because events at GVT are always executed.)
+    // A width of 0 must not stay, because a multiplication does not change it. (A width of 0 is
+    // allowed for some time, because events at GVT are always executed.)
     const VirtualTime least = committed_ >= density_events
                                   ? least_events_ * advance_mean_ / committed_mean_
                                   : advance_mean_;

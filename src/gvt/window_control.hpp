@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how far beyond GVT workers may execute. If they execute too far, the work is rolled back:
-// without a bound, a run takes 10–20 times as long if a worker is descheduled for a time slice. If
-// they execute too little ahead, cores are idle.
+// Computes how far beyond GVT workers may execute. If workers execute too far ahead, work is rolled
+// back: without a bound, a run takes 10–20 times as long if a worker is descheduled for a time
+// slice. If workers do not execute far enough ahead, cores are idle.
 //
 // The window follows the efficiency, the share of executed events that were not rolled back. All
-// ranks compute it from equal sums. A width W is judged when GVT has passed all events that were
-// executed before W was set. It is judged earlier if R - U ≥ E/2, where E events were executed and
-// R events were rolled back since W was set, and U events were uncommitted when W was set. A
+// ranks compute the same window from equal sums. A width W is judged when GVT has passed all events
+// that were executed before W was set. W is judged earlier if R - U ≥ E/2. E events were executed
+// and R events were rolled back since W was set. U events were uncommitted when W was set. A
 // judgment changes W by the efficiency:
 //     below .96: W · max(¼, efficiency²)      above .98, if workers have used half of W: W · 1.25
 // In most measurements, the best fixed width has an efficiency between .93 and .99 (2 to 8 workers
 // on two cores, with and without other processes on these cores; docs/decisions/0021). The width
 // does not follow the advance of GVT: if workers wait for cores, GVT advances by W per round, and a
-// width that follows it never grows again.
+// width that followed this advance would never grow again.
 //
-// The efficiency does not always limit the width. If workers send each other few events, a worker
-// that has executed ahead while another worker waited for a core stays ahead by W, and nothing is
-// rolled back. A wider window is then no faster and takes memory. Therefore W grows only as long as
-// workers hold at most 65,536 uncommitted events per worker, or two per LP if that is more. It
-// shrinks if they hold more.
+// The efficiency does not always limit the width. If workers send each other few events, one worker
+// may execute ahead while another worker waits for a core. The first worker then stays ahead by W,
+// and nothing is rolled back. In this case a wider window takes memory and does not make the run
+// faster. Therefore the number of uncommitted events has a bound: 65,536 per worker or two per LP,
+// whichever is more. W grows only below this bound, and shrinks above it.
 //
-// If the model has a lookahead, this window alternates in trials with a window that ends at the
-// lookahead (window_trials.hpp).
+// If the model has a lookahead, this window alternates in trials with a window that ends at GVT
+// plus the lookahead (window_trials.hpp).
 //
-// A width in time does not bound a chain of zero delays. So the number of generations is bounded,
-// too, also by efficiency, and also with a fixed window or without a window. The reason: a canceled
-// chain is some events ahead of its anti-messages. If the chain returns to LPs whose random
-// counters these anti-messages have just restored, it could stay ahead of them without end.
+// A width in time does not bound a chain of zero delays. So the number of generations at one time
+// is bounded, too. This bound also follows the efficiency. It applies to every run, also to a run
+// with a fixed window or without a window. The reason: a canceled chain is some events ahead of its
+// anti-messages. The chain may return to LPs whose random counters the anti-messages have just
+// restored. Without a bound, the chain could then stay ahead of the anti-messages without end.
 //
 // Thread: the holder of the net role.
 #pragma once
@@ -44,8 +45,9 @@ class WindowControl {
   public:
     static WindowControl off() { return {false, time_infinity, 0, 0, 0}; }
     static WindowControl fixed(VirtualTime width) { return {false, width, 0, 0, 0}; }
-    // `lps`: of the model. `workers`: of all ranks. `lookahead`: the model's, or 0 if a window that
-    // ends at the lookahead has no advantage.
+    // `lps`: the number of LPs of the model. `workers`: the number of workers of all ranks.
+    // `lookahead`: the model's lookahead, or 0 if a window that ends at GVT plus the lookahead has
+    // no advantage.
     static WindowControl automatic(VirtualTime lookahead, std::uint32_t lps,
                                    std::uint64_t workers) {
         return {true, time_infinity, lookahead, lps, workers};
@@ -54,8 +56,8 @@ class WindowControl {
     VirtualTime width() const noexcept { return trials_.within_lookahead() ? lookahead_ : width_; }
     std::uint32_t generations() const noexcept { return generations_; }
 
-    // Called if the run continues from a checkpoint at this GVT: the first advance is measured from
-    // this time.
+    // Called if the run continues from a checkpoint with this GVT. The first advance of GVT is
+    // measured from this time.
     void begin_at(VirtualTime gvt) noexcept { gvt_ = gvt; }
     // Called after each GVT round. `sums.executed`, `rolled_back` and `committed` are totals since
     // the start.
@@ -86,7 +88,7 @@ class WindowControl {
     // Since the last judgment:
     VirtualTime used_ = 0;    // maximum distance of a worker from GVT
     std::uint64_t held_ = 0;  // maximum number of uncommitted events
-    // Events since the last decision: about the width, and about the generations.
+    // Counts the events since the last judgment of the width, or of the number of generations.
     class Span {
       public:
         explicit Span(const Contribution& sums) noexcept

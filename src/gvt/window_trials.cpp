@@ -12,13 +12,14 @@ constexpr std::uint64_t trial_ns = 10'000'000;
 // A trial continues until this number of events is committed, but at most for ten times trial_ns.
 constexpr std::uint64_t trial_events = 256;
 
-// The winner of a trial is kept for this number of times the trial's duration. The time doubles
-// with each further trial that it wins, at most wins_max times.
+// The winner of a trial is kept for stay_trials times the duration of the trial. This time doubles
+// with each further trial that the same window wins, at most wins_max times.
 constexpr std::uint64_t stay_trials = 16;
 constexpr std::uint32_t wins_max = 4;
 
 // Maximum duration of the settling phase, in units of trial_ns. Events that were executed far ahead
-// under a wide window become final only as GVT advances to them, in steps of the lookahead.
+// under a wide window become final only when GVT reaches them, and GVT advances in steps of the
+// lookahead.
 constexpr std::uint64_t settling_trials = 10;
 
 // A smaller gain is not worth the change, and may be chance.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides by trials whether workers execute beyond the lookahead. Up to GVT plus the lookahead,
-// events are never rolled back. For the safe events among them, no history is kept
-// (engine/timewarp/worker/safe_horizon.hpp). But workers wait for each other once per lookahead.
-// Beyond the lookahead, cores stay busy, but the work may be rolled back. Which window commits more
-// depends on the model, on the cost of its rollbacks and on other users of the cores. Therefore
-// both windows are measured in turn, in committed events per second of wall time. The better window
-// is kept for some time, and for a longer time if it wins again.
+// Decides by trials whether workers execute beyond GVT plus the lookahead. Events up to this time
+// are never rolled back. For the safe events among these events, no history is kept
+// (engine/timewarp/worker/safe_horizon.hpp). But workers wait for each other once per lookahead. If
+// workers execute beyond this time, cores stay busy, but work may be rolled back. Which of the two
+// windows is better depends on the model, on the cost of its rollbacks and on other users of the
+// cores. Therefore both windows are measured in turn, in committed events per second of wall time.
+// The better window is kept for some time, and for a longer time if it wins again.
 //
 // Thread: the holder of the net role. All ranks pass equal values and so make equal decisions.
 #pragma once
@@ -18,15 +18,15 @@ namespace nw {
 
 class WindowTrials {
   public:
-    // If `on` is false, there are no trials, and the window never ends at the lookahead.
+    // If `on` is false, there are no trials, and the window never ends at GVT plus the lookahead.
     explicit WindowTrials(bool on) noexcept : is_on_(on), within_lookahead_(on) {}
 
-    // Whether the window ends at the lookahead. Only update() changes it.
+    // Whether the window ends at GVT plus the lookahead. Only update() changes it.
     bool within_lookahead() const noexcept { return within_lookahead_; }
 
-    // Called after each GVT round. `ns`: a clock that is the same for all ranks. `committed`:
-    // number of events so far. `lead`: time of the latest executed event. Returns whether
-    // within_lookahead() has changed.
+    // Called after each GVT round. `ns`: the time of a clock that is the same for all ranks.
+    // `committed`: the number of events that are committed so far. `lead`: time of the latest
+    // executed event. Returns whether within_lookahead() has changed.
     bool update(std::uint64_t ns, std::uint64_t committed, VirtualTime gvt,
                 VirtualTime lead) noexcept;
 

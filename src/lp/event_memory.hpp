@@ -35,7 +35,8 @@ inline void free_event(Group& target_group, EventRecord& event) noexcept {
     target_group.heap.free(&event, event.bytes());
 }
 
-// Returns the record of an event for a history. A short event gets one in its target's group.
+// Returns the record of an event for a history. For a short event, makes a record in its target's
+// group.
 inline EventRecord& keep_record(const ShortEvents& events, Group& target_group,
                                 EventRecord& event) {
     if (!events.is_record(event)) return event;
@@ -62,7 +63,7 @@ inline PendingEntry shortened(ShortEvents& events, const PendingEntry& entry, Gr
     return without_record;
 }
 
-// Makes records for all short events except bare ones, which do not depend on the worker's
+// Makes records for all short events except bare events, which do not depend on the worker's
 // ShortEvents.
 template <class GroupOf>
 void make_all_records(ShortEvents& events, PendingSet& pending, GroupOf&& group_of) {

@@ -28,7 +28,7 @@ struct Group {
     // until its event is about to be executed.
     std::unordered_set<std::uint64_t> unmatched_anti_messages;
     // Pointers that the LPs' constructors stored and that point out of the LPs' heaps. Filled only
-    // with --checkpoint, and if groups may move between ranks.
+    // with --checkpoint, or if groups may move between ranks.
     std::vector<OutsideWord> constructed;
     // With --measure-interval, by LP: number of intervals for which the LP's figures were
     // evaluated.
@@ -36,9 +36,11 @@ struct Group {
     std::uint32_t& intervals_seen_of(const LpRecord& lp) noexcept {
         return intervals_seen[static_cast<std::size_t>(&lp - lps)];
     }
-    bool stays = false;  // on its rank: handlers stored pointers that are invalid on another rank
-    // Number of rolled back events, by LP; stays at its maximum when it has reached it. Empty if no
-    // event was rolled back.
+    // The group stays on its rank, because handlers stored pointers that are invalid on another
+    // rank.
+    bool stays = false;
+    // Number of rolled-back events of each LP; a number that has reached its maximum stays there.
+    // Empty if no event was rolled back.
     std::vector<std::uint32_t> rolled_back;
     LoadMeter load;
     BottomHalf mail;

@@ -22,9 +22,9 @@
 namespace nw {
 
 // A side effect of an executed event, which is kept until the event is committed or undone. There
-// are four kinds: an event that was sent to another worker, or by an event of the log (stored as
-// its anti-message), a row of output, figures that were evaluated before the event, and the text of
-// the event's failure. `bytes` bytes of content follow this struct.
+// are four kinds: the anti-message of an event that was sent to another worker or by an event of
+// the log; a row of output; figures that were evaluated before the event; and the text of the
+// event's failure. `bytes` bytes of content follow this struct.
 struct SideEffect {
     enum class Kind : std::uint8_t { remote_send, output_row, figures, failure };
     SideEffect* next;
@@ -43,7 +43,7 @@ struct SideEffect {
 struct HistoryEntry {
     EventRecord* event;
     // The first of the events that were sent to LPs of the same worker; next_sent links the list.
-    // Valid until GVT, including its generation, passes the event.
+    // Valid until GVT (time and generation) passes the event.
     EventRecord* sent;
     SideEffect* side_effects;
     std::uint32_t random_used;  // blocks of random numbers
@@ -84,7 +84,7 @@ class History {
         return at(tail_++, stride);
     }
 
-    // Prefetch the place of the next entry, and the fields of the oldest entry.
+    // These functions prefetch the place of the next entry, and the fields of the oldest entry.
     void prefetch_next(std::uint32_t stride) const noexcept {
         prefetch(place_of(tail_, stride), stride);
     }

@@ -15,8 +15,8 @@ namespace nw {
 class LoadMeter {
   public:
     // Thread: the owner. Adds one measured execution time to a running mean, in which a new sample
-    // has a weight of 1/16. A sample counts at most 8 times the mean, because a thread that was
-    // preempted measures milliseconds that are not work.
+    // has a weight of 1/16. A sample above 8 times the mean counts as 8 times the mean, because a
+    // thread that was preempted measures milliseconds that are not work.
     void sample(double ns) noexcept {
         constexpr double outlier = 8, memory = 16;
         event_ns_ += (std::min(ns, outlier * event_ns_) - event_ns_) / memory;

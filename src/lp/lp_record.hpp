@@ -34,8 +34,8 @@ struct alignas(64) LpRecord {
     // First cache line: used by every execution.
     LogicalProcess* process = nullptr;
     // Key of the newest executed event; time -1 before the first event. Executor::execute_short()
-    // does not set it: the event is irrevocable, so no later event precedes it. `id` is in the
-    // padding of last_key.
+    // does not set the key: its event is irrevocable, so no later event precedes that event. `id`
+    // is in the padding of last_key.
     [[no_unique_address]] EventKey last_key;
     std::uint32_t id;
     std::uint64_t random_counter = 0;
@@ -54,19 +54,20 @@ struct alignas(64) LpRecord {
     std::uint32_t unmatched_anti_messages = 0;  // for this LP, in the group's set
     // Null until the first state is saved in the history.
     SavedStates* saved_states = nullptr;
-    Digest digest;  // of the committed events, and of those in the worker's log
-    // The rest is bit-fields, so that a compiler can store newest_in_log with one access.
+    Digest digest;  // of the committed events, and of the events in the worker's log
+    // The other members are bit-fields, so that a compiler can store newest_in_log with one access.
     std::uint8_t kind : 8;             // number in LpKinds
-    bool has_uncommitted : 1 = false;  // is in its worker's list of LPs with such events
-    bool failed : 1 = false;  // a handler failed; the LP executes nothing until it is undone
-    bool ended : 1 = false;   // can_end() returned true after a final event
+    bool has_uncommitted : 1 = false;  // is in the worker's list of LPs with uncommitted events
+    // A handler failed. The LP executes nothing until the failed event is undone.
+    bool failed : 1 = false;
+    bool ended : 1 = false;  // can_end() returned true after a final event
     // can_end() returned true, perhaps after an event that was undone.
     bool may_have_ended : 1 = false;
     std::uint8_t : 4;
     // The LP's newest entry in the worker's log (UndoLog); this entry may have left the log. 0: the
     // LP has no entry, and its history ends with the event that was executed last. If the LP has
-    // entries in the log, they follow those in its history, and all events in its history are
-    // final.
+    // entries in the log, these entries follow the entries in its history, and all events in its
+    // history are final.
     std::uint64_t newest_in_log : 48 = 0;
 };
 static_assert(sizeof(LpRecord) == 128, "two cache lines");

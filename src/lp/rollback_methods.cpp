@@ -13,19 +13,19 @@ namespace nw {
 namespace {
 
 // Maximum size of plain states that are copied into every history entry. Copying two cache lines
-// takes about 5 ns per event. With a saved state every 32 events, saving takes 3 ns per event if a
-// save takes 100 ns, and coasting forward over 16 events of 65 ns takes another 2 ns per event if
-// an LP is rolled back once in 500 events. So 128 bytes is the break-even size; with fewer
-// rollbacks it would be smaller, with more rollbacks larger.
+// takes about 5 ns per event. The alternative is to save a state every 32 events. If a save takes
+// 100 ns, saving takes 3 ns per event. If an LP is rolled back once in 500 events, coasting forward
+// over 16 events of 65 ns takes another 2 ns per event. So 128 bytes is the break-even size. The
+// size would be smaller with fewer rollbacks, and larger with more rollbacks.
 constexpr std::uint32_t undo_bytes_max = 128;
 
 // Plain states above this size are in large chunks of the LP's heap. A snapshot of such a chunk
-// stores only the pages that have changed since the last snapshot, and takes a quarter of the time
-// of a copy if an event changes 4 KiB of 1 MiB (decision 0024).
+// stores only the pages that have changed since the last snapshot. If an event changes 4 KiB of 1
+// MiB, a snapshot takes a quarter of the time of a copy (decision 0024).
 constexpr std::uint32_t copied_state_bytes_max = 8192;
 
-// Restores the newest saved state, and coasts forward. Nothing is restored if the LP has failed
-// irrevocably: the undone events, which came later, have executed nothing.
+// Restores the newest saved state, and coasts forward. If the LP has failed irrevocably, nothing is
+// restored: the undone events are later than the failure, and have executed nothing.
 void restore_saved(StateKeeper& keeper, Undoing& undoing) {
     undoing.take_back_all();
     LpRecord& lp = undoing.lp();

@@ -31,8 +31,8 @@ class Comparison {
   public:
     explicit Comparison(std::span<const AddressRange> stacks) : stacks_(stacks) {}
 
-    // Returns the position of the first difference, or the size of the smaller chunk if there is
-    // none.
+    // Returns the position of the first difference, or the size of the smaller chunk if there is no
+    // difference.
     std::size_t first_difference(const Chunk& was, const Chunk& is) {
         std::size_t at = 0;
         for (;;) {
@@ -53,7 +53,7 @@ class Comparison {
   private:
     static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
     std::span<const AddressRange> stacks_;
-    bool has_passed_over_ = false;  // words that point into stacks_
+    bool has_passed_over_ = false;  // words that point into stacks_ were skipped
 };
 
 std::string words_for(const std::string& what, std::size_t at, const Chunk& was, const Chunk& is) {

@@ -23,7 +23,7 @@ struct Snapshot;
 // words that point into `stacks`, the stacks of handlers. The objects on these stacks no longer
 // exist, so the words are not used. (g++ 12 keeps such an address in a coroutine's frame for every
 // braced list.)
-// Requires: the snapshot is of this heap. Call it in platform mode.
+// Requires: the snapshot is of this heap, and the caller is in platform mode.
 std::optional<std::string> describe_difference(const LpHeap& heap, const Snapshot& snapshot,
                                                const void* object, std::size_t object_bytes,
                                                std::span<const AddressRange> stacks);

@@ -19,11 +19,11 @@ namespace {
 
 // Maximum interval between saved states. With a longer interval, a rollback after a calm phase
 // coasts forward over too many events, and the history contains too many events. The interval is
-// longer only if saving a state takes as long as many events, as with large states. Then it grows
-// until saving takes at most a quarter of the time of the events. In this case, coasting over half
-// of an interval takes twice as long as restoring the state, and the history takes less than twice
-// the memory of the state. (A state of 8 KiB takes about 800 ns, an event 65 ns and at least 200
-// bytes.)
+// longer only if saving a state takes as long as many events, for example with large states. Then
+// the interval grows until saving takes at most a quarter of the time of the events. In this case,
+// coasting over half of an interval takes twice as long as restoring the state, and the history
+// takes less than twice the memory of the state. (A state of 8 KiB takes about 800 ns, an event 65
+// ns and at least 200 bytes.)
 constexpr std::uint32_t interval_max = 32;
 constexpr std::uint32_t interval_max_large = 1024;
 constexpr float event_time_per_save = 4;
@@ -64,7 +64,7 @@ void StateKeeper::take_due(LpRecord& lp, History::Ordinal position, PlatformHeap
     if (measured) kept.save_ns = smooth(kept.save_ns, ns_since(start));
 }
 
-// Requires: the LP saves states, and its history contains the event before which one is saved.
+// Requires: the LP saves states, and its history contains the event before which a state is saved.
 SavedStates& StateKeeper::states_of(LpRecord& lp, PlatformHeap& heap) {
     if (lp.saved_states == nullptr) {
         lp.saved_states = new (heap.allocate(sizeof(SavedStates))) SavedStates{};
@@ -78,8 +78,9 @@ SavedStates& StateKeeper::states_of(LpRecord& lp, PlatformHeap& heap) {
 }
 
 // Notes that a state of the LP takes at least `bytes`, with its headers. An adapted interval
-// becomes 1 if each event of the LP saves a state. If it was 1 because all states were small, and
-// this one is not small, it becomes first_interval. Requires: the LP has SavedStates.
+// becomes 1 if each event of the LP saves a state. If the interval was 1 because all states were
+// small, and this state is not small, the interval becomes first_interval. Requires: the LP has
+// SavedStates.
 void StateKeeper::note_size(const LpRecord& lp, std::uint64_t bytes) const noexcept {
     SavedStates& kept = *lp.saved_states;
     const bool was_small = is_small(kept);
@@ -117,7 +118,8 @@ void StateKeeper::take(LpRecord& lp, History::Ordinal position, PlatformHeap& he
     taken_bytes_ += bytes;
 }
 
-// Adds `saved`, which has `bytes`, to the LP's saved states. It is newer than all of them.
+// Adds `saved`, which takes `bytes`, to the LP's saved states. Requires: `saved` is newer than all
+// of these states.
 void StateKeeper::add(LpRecord& lp, SavedState* saved, History::Ordinal position,
                       std::uint64_t bytes) noexcept {
     SavedStates& kept = *lp.saved_states;

@@ -55,7 +55,8 @@ struct SavedStates {
     float event_ns = 0;
 };
 
-// What is kept of each LP of one kind. Fixed for a run. RollbackMethod::rules() makes it.
+// The rules by which the past of the LPs of one kind is kept. Fixed for a run. Made by
+// RollbackMethod::rules().
 struct StateKeepingRules {
     enum class Saved : std::uint8_t { none, copies, snapshots };
 
@@ -98,9 +99,9 @@ class StateKeeper {
         return std::ranges::any_of(rules_, &StateKeepingRules::saves_states);
     }
 
-    // Starts saving states: the first is saved before the LP's next event. Called before the first
-    // event, and when the history has been dropped. Requires: no executed event can be rolled back
-    // any more, and the LP has no saved states.
+    // Starts saving states: the first state is saved before the LP's next event. Called before the
+    // first event, and when the history has been dropped. Requires: no executed event can be rolled
+    // back any more, and the LP has no saved states.
     void begin(LpRecord& lp) noexcept { lp.save_due = lp.history.tail(); }
     // Called for an LP of a saved run, or of another rank. The rules may have changed; measurements
     // are kept if they are still used. Requires: the LP's history has been dropped.
@@ -116,9 +117,9 @@ class StateKeeper {
     }
 
     // Whether the entry of the LP's next event in the worker's log can contain everything that
-    // undoes the event: the undo data, or a small state that is saved before each event. Before a
-    // state is saved in the history, its size is not known, and save_in_log() determines it.
-    // Requires: all events of the LP's history are final.
+    // undoes the event: the undo data, or a small state that is saved before each event. Before the
+    // first state is saved in the history, the size of states is not known, and save_in_log()
+    // determines it. Requires: all events of the LP's history are final.
     bool suits_log(const LpRecord& lp) const noexcept {
         const StateKeepingRules& rules = rules_of(lp);
         if (!rules.saves_states()) return true;
@@ -126,11 +127,11 @@ class StateKeeper {
         if (kept == nullptr) return rules.state_saving_interval <= 1;
         return kept->newest == nullptr && kept->interval == 1 && is_small(*kept);
     }
-    // Called before an event is executed whose entry is in the worker's log. Writes the
+    // Called before the execution of an event whose entry is in the worker's log. Writes the
     // undo data to `undo`, or the state to `state`, which has room for state_in_log_max bytes.
-    // Returns the number of bytes written to `state`: 0 if the LP saves no states, null if the
-    // state is too large. Then the event must be executed into the history. Requires:
-    // suits_log(lp).
+    // Returns the number of bytes written to `state`, which is 0 if the LP saves no states. Returns
+    // nullopt if the state is too large; the event must then be executed into the history.
+    // Requires: suits_log(lp).
     std::optional<std::uint16_t> save_in_log(const LpRecord& lp, std::byte* undo,
                                              std::byte* state) {
         const StateKeepingRules& rules = rules_of(lp);
@@ -148,28 +149,29 @@ class StateKeeper {
     // Makes a saved state of the state that save_in_log() has written, for the newest entry of the
     // history.
     void take_from_log(LpRecord& lp, const std::byte* state, std::size_t bytes, PlatformHeap& heap);
-    // Called when the event was executed, with its control word.
+    // Called after the execution of an event. `control`: the control word of the event.
     static void save_control(const StateKeepingRules& rules, std::byte* undo,
                              std::uint64_t control) noexcept {
         if (rules.keeps_control) std::memcpy(undo, &control, sizeof control);
     }
     // Called instead of save() for an event that has failed and cannot be undone. Makes no saved
-    // state, because the handler may have left a very large one. Writes undo data as save() does.
+    // state, because the handler may have left a very large state. Writes undo data as save() does.
     void save_failed(LpRecord& lp, HistoryEntry& entry, PlatformHeap& heap) {
         if (!saves_states(lp))
             save(lp, entry, heap);
         else if (lp.history.tail() - 1 == lp.save_due)
             ++lp.save_due;
     }
-    // Whether there is a state to restore. If the LP saves states, there is none after
+    // Whether there is a state to restore. If the LP saves states, there is no such state after
     // save_failed().
     bool can_restore(const LpRecord& lp) const noexcept {
         return !saves_states(lp) ||
                (lp.saved_states != nullptr && lp.saved_states->newest != nullptr);
     }
 
-    // Restores the newest saved state at or before `position`, and drops later ones. Returns its
-    // position, from which the worker coasts forward. Requires: saves_states(lp).
+    // Restores the newest saved state at or before `position`, and drops the later saved states.
+    // Returns the position of the restored state, from which the worker coasts forward. Requires:
+    // saves_states(lp).
     History::Ordinal restore_saved_state(LpRecord& lp, History::Ordinal position,
                                          PlatformHeap& heap);
 
@@ -191,7 +193,7 @@ class StateKeeper {
     // events before `position` are final. Requires: the LP has saved a state.
     void adapt(LpRecord& lp, History::Ordinal position) noexcept;
     // Drops the saved states of an LP whose executed events are all final. The next state is saved
-    // before its next event. The caller also drops the entries of the history.
+    // before the LP's next event. The caller also drops the entries of the history.
     void drop_past(LpRecord& lp, PlatformHeap& heap) noexcept;
     // Like drop_past(), and also drops the measurements, as if the LP had never executed an event.
     // Used if memory is short.
@@ -209,7 +211,7 @@ class StateKeeper {
     std::size_t bytes_per_event() const noexcept;
 
     // Returns whether trim() would free enough to justify an access to the LP's saved states. With
-    // a short interval, trim() drops them while they are in the cache.
+    // a short interval, trim() drops the saved states while they are in the cache.
     bool worth_trimming(const LpRecord& lp) const noexcept {
         const std::uint32_t interval = rules_of(lp).state_saving_interval;
         const std::uint32_t entries_worth_it = interval == 0 ? 8 : std::min(interval, 8u);
@@ -223,7 +225,7 @@ class StateKeeper {
                is_saved_at_each_event(*lp.saved_states);
     }
 
-    // Returns whether to measure the cost of the event at `position`: one in 16 of each LP.
+    // Returns whether to measure the cost of the event at `position`: one event in 16 of each LP.
     static bool wants_event_cost(const LpRecord& lp, History::Ordinal position) noexcept {
         return lp.saved_states != nullptr && (position & 15) == 15;
     }
@@ -240,7 +242,8 @@ class StateKeeper {
         if (lp.saved_states != nullptr) prefetch(lp.saved_states->newest);
     }
 
-    // Called when the LP moves, with its saved states, to another worker, or comes from one.
+    // hand_over() is called when the LP, with its saved states, moves to another worker;
+    // take_over() is called when the LP comes from another worker.
     void hand_over(const LpRecord& lp) noexcept {
         bytes_ -= bytes_held(lp);
         lps_saved_ -= lp.saved_states != nullptr ? 1 : 0;
@@ -260,9 +263,9 @@ class StateKeeper {
     static bool is_small(const SavedStates& kept) noexcept {
         return kept.bytes_most <= small_state_bytes;
     }
-    // Whether the LP's adapted interval is 1: the state is small, and the run uses the log
-    // (decision 0041), or there are so many LPs that the past of each LP leaves the cache before
-    // the LP's next event (decision 0038).
+    // Whether the LP's adapted interval is 1. The state must be small. In addition, the run must
+    // use the log (decision 0041), or must have more than lps_in_cache LPs. With more LPs, the past
+    // of an LP leaves the cache before the LP's next event (decision 0038).
     bool is_saved_at_each_event(const SavedStates& kept) const noexcept {
         return is_small(kept) && (uses_log_ || lps_saved_ > lps_in_cache);
     }
@@ -279,7 +282,7 @@ class StateKeeper {
     }
 
     // For small plain states. memcpy() with a size that is not constant is a call, which takes
-    // longer than four words do.
+    // longer than copying four words.
     static void copy_words(std::byte* to, const std::byte* from, std::uint32_t bytes) noexcept {
         if (bytes > 32) {
             std::memcpy(to, from, bytes);

@@ -12,8 +12,9 @@
 namespace nw {
 namespace {
 
-// Commits after which trim() decides. A commit belongs to a GVT round, of which there are at most
-// some thousands per second, so the ring is copied at most about a hundred times per second.
+// Number of commits after which trim() decides. Each commit belongs to a GVT round. There are at
+// most some thousands of rounds per second, so the ring is copied at most about a hundred times per
+// second.
 constexpr std::uint32_t trims_per_decision = 32;
 
 constexpr std::size_t rounded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
@@ -24,12 +25,13 @@ UndoLog::UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_
     : mask_(capacity_min - 1),
       undo_bytes_(undo_bytes),
       fixed_bytes_(sizeof(LogEntry) + undo_bytes + state_bytes_max + rounded(payload_bytes_max)) {
-    // LoggedExecution::end() copies the largest payload of a short event, whatever its size.
+    // LoggedExecution::end() copies as many bytes as the largest short payload has, also for a
+    // smaller payload.
     slack_ = slack_min();
     ring_ = std::make_unique_for_overwrite<std::byte[]>(ring_bytes());
 }
 
-// Makes room for an entry of `bytes` at the tail. It may extend into the slack.
+// Makes room for an entry of `bytes` at the tail. The entry may extend into the slack.
 [[gnu::noinline]] void UndoLog::make_room(std::size_t bytes) {
     if (bytes > slack_min()) large_until_ = tail_ + bytes;
     if (bytes <= slack_ && used_bytes() + bytes <= capacity()) return;
@@ -37,7 +39,7 @@ UndoLog::UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_
     resize(std::bit_ceil(std::max(used_bytes() + slack_, capacity())));
 }
 
-// Copies all entries, and the one that is being made.
+// Copies all entries, and the entry that is being made.
 void UndoLog::resize(std::size_t capacity) {
     auto ring = std::make_unique_for_overwrite<std::byte[]>(capacity + slack_);
     meter_memory<MeterKind::history>(ring.get(), capacity + slack_);

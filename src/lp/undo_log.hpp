@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The past of a worker: the events that its LPs have executed and may have to undo, in one ring of
 // bytes, in the order of the events. An entry contains the whole event, the data that undo it, and
-// the events that it has sent. A commit passes the entries before GVT. For most of them, it
-// accesses neither the LP nor memory elsewhere.
+// the events that it has sent. A commit walks over the entries before GVT. For most entries, it
+// accesses neither the LP nor other memory.
 //
 // If each LP had only a history (history.hpp), entries and events would be spread over the memory
 // of all LPs. The ring contains only the events between GVT and the worker's time, so it usually
@@ -10,9 +10,8 @@
 //
 //     head ≤ tail      as offsets: bytes appended since the log began
 //
-// take() removes all entries of one LP, so that the caller can put them into the LP's history.
-// Everything that happens seldom works on histories: rollback, coasting forward, pauses, groups
-// that move.
+// take() removes all entries of one LP, so that the caller can put them into the LP's history. All
+// rare operations work on histories: rollback, coasting forward, pauses, and moves of groups.
 //
 // An entry contains everything that undoes its event. An event that needs other data, for example a
 // saved state before an earlier event, is executed into the LP's history instead. So a commit frees
@@ -34,13 +33,13 @@
 
 namespace nw {
 
-// These parts follow: the undo data; the state before the event, with state_bytes; the payload, if
-// there is no record; the headers of the events that were sent.
+// These parts follow a LogEntry: the undo data; the state before the event, with state_bytes; the
+// payload, if there is no record; the headers of the events that were sent.
 struct LogEntry {
     using Flags = std::uint8_t;
     enum Flag : Flags {
         gone = 1,   // The entry was taken out of the log. Only its bytes and its event are read.
-        timed = 2,  // In the load of its group, it counts for events_between_timed events.
+        timed = 2,  // In the load of its group, the event counts for events_between_timed events.
         has_effects = 4  // It has side effects or a record, or the model has on_commit().
     };
 
@@ -56,7 +55,7 @@ struct LogEntry {
     std::uint32_t sends;       // number of headers at the end of the entry
     Flags flags;
     std::uint8_t kind;          // of the LP
-    std::uint16_t state_bytes;  // of the state before the event; 0: it is not in the log
+    std::uint16_t state_bytes;  // of the state before the event; 0: the state is not in the log
 
     std::byte* undo() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     EventHeader* first_send() noexcept {
@@ -72,12 +71,13 @@ class UndoLog {
     // Sends for which begin() makes room.
     static constexpr std::size_t sends_expected = 64;
     static constexpr std::size_t capacity_min = std::size_t{1} << 16;
-    // Twice a second-level cache of 2 MiB. Entries of a larger log leave the cache like histories,
-    // and its doubling would take much memory at once.
+    // Twice the size of a second-level cache of 2 MiB. Entries of a larger log would leave the
+    // cache as histories do, and to double a larger log would take much memory at once.
     static constexpr std::size_t used_max = (std::size_t{4} << 20) - capacity_min;
 
-    // `undo_bytes`: of each entry, a multiple of 8. `state_bytes_max`: of a state in an entry.
-    // `payload_bytes_max`: of a short event.
+    // `undo_bytes`: size of the undo data of each entry, a multiple of 8. `state_bytes_max`:
+    // maximum size of a state in an entry. `payload_bytes_max`: maximum size of the payload of a
+    // short event.
     UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max);
 
     // --- appending ---
@@ -114,7 +114,7 @@ class UndoLog {
     }
     // Number of bytes appended since the log began.
     Offset tail() const noexcept { return tail_; }
-    // The entry that was appended last. Requires: it is in the log.
+    // The entry that was appended last. Requires: this entry is in the log.
     LogEntry& newest() const noexcept { return at(newest_); }
 
     // --- the entries of an LP ---
@@ -215,13 +215,13 @@ class UndoLog {
     std::size_t slack_;
     Offset head_ = first;
     Offset tail_ = first;
-    // The entry that was appended last. While it is in the log, no event before it may be appended.
-    // 0: it was taken out, and the log is empty.
+    // The entry that was appended last. While this entry is in the log, no event before it may be
+    // appended. 0: the entry was taken out, and the log is empty.
     Offset newest_ = 0;
     std::uint64_t size_ = 0;
     const std::size_t undo_bytes_;
-    const std::size_t fixed_bytes_;  // maximum of an entry without sends
-    std::vector<Offset> chain_;      // of take()
+    const std::size_t fixed_bytes_;  // maximum size of an entry without sends
+    std::vector<Offset> chain_;      // used by take()
     std::size_t used_most_ = 0;      // at the commits since the last decision of trim()
     Offset large_until_ = 0;   // the last entry that needed a larger slack is before this offset
     std::uint32_t trims_ = 0;  // calls of trim() since its last decision

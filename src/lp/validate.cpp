@@ -108,8 +108,8 @@ void validate_sends(const LpRecord& lp, const HistoryEntry& entry, std::uint32_t
     NW_CHECK(entry.side_effects == nullptr || (has_words && entry.side_effects->next == nullptr));
 }
 
-// An event that was canceled and scheduled again has its former key. If both come by mail, the
-// second may arrive before the anti-message of the first.
+// An event that was canceled and scheduled again has its former key. If both events come by mail,
+// the second event may arrive before the anti-message of the first event.
 bool are_twins(const EventRecord& a, const EventRecord& b) noexcept {
     return a.key() == b.key() && a.serial != b.serial &&
            (a.canceled_by_identity || b.canceled_by_identity);

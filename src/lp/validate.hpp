@@ -19,8 +19,8 @@ struct LpExpectations {
     std::uint32_t payload_bytes_max = 0;
     const UndoLog* log = nullptr;  // of the worker; null: there is none
     VirtualTime gvt = 0;
-    VirtualTime safe_before = 0;  // events before it may have left no entry
-    // Events before it are irrevocable. The events that they sent may have been freed.
+    VirtualTime safe_before = 0;  // events before this time may have left no entry
+    // Events before this key are irrevocable. The events that they sent may have been freed.
     EventKey final_before{};
     // True while chains of rollbacks are being processed. Events in histories may then be marked as
     // canceled.
@@ -31,7 +31,7 @@ struct LpExpectations {
 void validate_record(const LpRecord& lp, const LpExpectations& expected);
 
 // Checks the entries from `first` on, with the events that they sent. Requires: a valid record, and
-// first in [head, tail].
+// `first` in [head, tail].
 void validate_entries(const LpRecord& lp, History::Ordinal first, const LpExpectations& expected);
 
 // Checks the record and the newest entries. Fast enough for a call after each change.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reduction over all ranks that also counts batches. The number of batches that were sent to each
-// rank is reduced together with the value, and a rank has the result only when these batches have
-// arrived. So a rank that has the result has received everything that was sent to it before the
-// senders contributed to the reduction.
+// rank is reduced together with the value, and a rank has the result only when the batches for this
+// rank have arrived. So a rank that has the result has received everything that was sent to it
+// before the senders contributed to the reduction.
 //
-// A batch carries a stamp: the number of the reduction in which its sender counts it. While a rank
-// waits for batches with one stamp, other ranks may have begun the next reduction, and may send
-// batches with the stamp of the reduction after that. No rank gets further ahead, so three stamps
-// are in use at a time.
+// A batch carries a stamp: the number of the reduction in which the sender counts the batch. While
+// a rank waits for batches with one stamp, other ranks may have begun the next reduction, and may
+// send batches with the stamp of the reduction after that. No rank gets further ahead, so three
+// stamps are in use at a time.
 //
 // Thread: a Part belongs to its worker until begin(); everything else belongs to the holder of the
 // net role.
@@ -36,7 +36,7 @@ class CountedReduction {
     struct Part {
         Sums sums{};
         std::vector<std::uint32_t>
-            sent;  // batches since its last part, by rank; empty if none are counted
+            sent;  // batches since the last part, by rank; empty if batches are not counted
     };
 
     // `counts`: whether batches are counted. If false, a result does not wait for batches.
@@ -63,7 +63,7 @@ class CountedReduction {
         phase_ = Phase::reducing;
     }
 
-    // Counts a batch with this stamp, which has arrived.
+    // Counts a batch that has arrived with this stamp.
     void receive(std::uint32_t stamp) noexcept { ++received_[stamp % stamps_open]; }
 
     // Advances the reduction. Returns whether it has ended; result() is then valid until the next

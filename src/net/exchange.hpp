@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of wire events between this rank and the other ranks. Any worker posts batches. The
-// holder of the rank's net role sends them, and receives batches of other ranks.
+// Exchanges batches of wire events between this rank and the other ranks. Any worker posts batches.
+// The holder of the rank's net role sends the posted batches, and receives batches from other
+// ranks.
 #pragma once
 
 #include <atomic>
@@ -83,8 +84,8 @@ class Exchange {
     // About 240 KB. If the limit is 16, mail does not leave the rank while its LPs start
     // (tests/engine/test_start_mail.cpp).
     static constexpr std::size_t batches_sent_per_step = 64;
-    // The batches of four steps, 1 MiB. Each batch under way has a buffer, and each step tests the
-    // requests of all of them.
+    // The batches of four steps, which take 1 MiB. Each batch under way has a buffer, and each step
+    // tests the requests of all batches under way.
     static constexpr std::size_t sends_under_way_max = 256;
 
   private:
@@ -100,7 +101,8 @@ class Exchange {
     Mutex mutex_;
     std::vector<OutgoingBatch> outgoing_ NW_GUARDED_BY(mutex_);
     std::atomic<std::size_t> unsent_{0};
-    // Only the holder of the net role uses these. Batches from next_ on are still to be sent.
+    // Only the holder of the net role uses the following members. The batches from sending_[next_]
+    // on are still to be sent.
     std::vector<OutgoingBatch> sending_;
     std::size_t next_ = 0;
 };

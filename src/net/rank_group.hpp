@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a run before and after the event loop, where ranks may wait for each other.
+// Connects the ranks of a run before and after the event loop, when ranks may wait for each other.
 // Backends: SingleProcess, for a process that was started without a launcher, and MPI (mpi/).
 //
 // Thread: the main thread while no worker runs, or worker 0 while all workers are stopped and
-// worker 0 has the net role. A call is collective unless its comment excludes this: each rank makes
-// the same calls in the same order.
+// worker 0 has the net role. Unless its comment states otherwise, a call is collective: each rank
+// makes the same calls in the same order.
 #pragma once
 
 #include <cstddef>
@@ -35,18 +35,19 @@ class RankGroup {
     // The name of the machine on which this rank runs; equal for ranks on the same machine.
     virtual std::string host() const = 0;
 
-    // Returns, on every rank, the values `own` of all ranks, by rank.
+    // Returns the values `own` of all ranks, in the order of ranks. The result is the same on every
+    // rank.
     virtual std::vector<std::string> share(const std::string& own) = 0;
 
-    // Not collective. Passes a message from one rank to another. Both ranks must make the same
-    // number of calls. send() waits until the receiver takes the message, so that messages do not
-    // accumulate.
+    // Not collective. Passes a message from one rank to another. For each call of send(), the other
+    // rank must call receive(). send() waits until the receiver takes the message, so that messages
+    // do not accumulate.
     virtual void send(RankId to, const std::string& bytes) = 0;
     virtual std::string receive(RankId from) = 0;
 
     // Opens the transport for the event loop; only one may be open. `largest_message`: the size in
     // bytes of the largest message that a batch must hold. `by_host`: reductions may use memory
-    // that ranks share.
+    // that the ranks of a host share.
     virtual std::unique_ptr<Transport> open_transport(std::size_t largest_message,
                                                       bool by_host = true) = 0;
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's part of repeated reductions over all workers of all ranks. Each worker writes its values
-// into its slot and arrives, once per round. When all workers of the rank have arrived, the holder
-// of the net role reduces the slots over the workers and over the ranks (counted_reduction.hpp),
-// and publishes the result. No worker waits here. If batches are counted, a rank publishes the
-// result only when it has received all batches that were sent to it before their senders arrived.
+// A rank's part of repeated reductions over all workers of all ranks. Once per round, each worker
+// writes its values into its slot and calls arrive(). When all workers of the rank have arrived,
+// the holder of the net role reduces the slots over the workers and over the ranks
+// (counted_reduction.hpp), and publishes the result. No worker waits here. If batches are counted,
+// a rank publishes the result only when it has received all batches that were sent to it before
+// their senders arrived.
 //
 // Rounds are counted modulo 2^32. A batch carries the number of the round in which it was sent.
 //
@@ -50,8 +51,8 @@ class ReductionRounds {
 
     // Requires: the worker has read the results of all rounds at which it has arrived.
     Part& slot(std::uint32_t worker) noexcept { return slots_[worker]; }
-    // The content of the worker's slot is final. Returns whether all workers have arrived; then the
-    // next step() starts the reduction.
+    // Declares that the content of the worker's slot is final. Returns whether all workers have
+    // arrived. If so, the next step() starts the reduction.
     bool arrive(std::uint32_t worker) noexcept {
         std::atomic<std::uint32_t>& arrivals = slots_[worker].arrivals;
         arrivals.store(arrivals.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -59,7 +60,7 @@ class ReductionRounds {
     }
 
     // The number of the first round whose result is not published yet. result() belongs to the
-    // round before it, and does not change until all workers have arrived again.
+    // previous round, and does not change until all workers have arrived again.
     std::uint32_t done() const noexcept {
         return done_.load();  // pairs with the store in step(), also before a sleep (WakeSignal)
     }
@@ -75,7 +76,7 @@ class ReductionRounds {
     // Whether all ranks have contributed, but batches for this rank are still under way.
     bool is_receiving() const noexcept { return reduction_.is_receiving(); }
 
-    // A batch that was sent in this round has arrived.
+    // Called when a batch that was sent in this round has arrived.
     void receive(std::uint32_t round) noexcept { reduction_.receive(round); }
 
     // Advances the round as far as possible without waiting. If the reduction has ended, calls

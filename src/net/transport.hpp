@@ -28,7 +28,8 @@ class Transport {
     virtual std::uint32_t ranks() const noexcept = 0;
 
     // The size at which a batch should be closed. Only a batch of a single larger message may
-    // exceed it. The default is the size that Open MPI sends at once by default, minus its header.
+    // exceed this size. The default is the size that Open MPI sends at once by default, minus its
+    // header.
     virtual std::size_t batch_bytes() const noexcept { return 3840; }
 
     // Takes a batch for another rank. The bytes are copied or sent before the function returns.
@@ -56,11 +57,11 @@ class Transport {
 
     // Whether the end of a reduction wakes a thread in sleep().
     virtual bool can_sleep() const noexcept { return false; }
-    // Blocks until wake() is called or a reduction may have ended, at most for a millisecond:
-    // neither arriving batches nor sends under way wake the thread. Returns at once if has_work()
-    // returns true. has_work() is called after other threads can see that this thread is asleep.
-    // Returns false if the time has elapsed without a wake-up and without work. Thread: one thread
-    // of the rank, which does not hold the net role.
+    // Blocks until wake() is called or a reduction may have ended, but at most for a millisecond,
+    // because arriving batches and sends under way do not wake the thread. Returns at once if
+    // has_work() returns true. has_work() is called when this thread is already marked as asleep
+    // for other threads. Returns false if the time has elapsed without a wake-up and without work.
+    // Thread: one thread of the rank, which does not hold the net role.
     virtual bool sleep(const std::function<bool()>& has_work) { return has_work(); }
     // Thread: any.
     virtual void wake() noexcept {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user's choices on the command line, in the form that the engine needs.
 // src/app/options/option_table.cpp fills in and checks the values. For some fields, 0 or nullopt
-// lets the engine decide; their comments state this.
+// means that the engine chooses the value. The comments of these fields state this.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,18 @@ inline constexpr std::uint32_t default_gvt_interval_events = 500;
 
 // The trial of EngineKind::automatic.
 struct TrialOptions {
-    double seconds = 0.2;            // wall time with each engine
-    double share_waited_max = 0.01;  // of the conservative engine; with more, Time Warp is tried
-    bool alternates = false;         // for tests: each engine is left when its time is over
+    double seconds = 0.2;  // wall time with each engine
+    // The share of the time for which workers of the conservative engine wait. If the share is
+    // larger, Time Warp is tried.
+    double share_waited_max = 0.01;
+    bool alternates = false;  // for tests: the engine changes after each trial time
 };
 
 struct Config {
     EngineKind engine = EngineKind::automatic;
     TrialOptions trial;
-    // With EngineKind::automatic: why an option excludes the conservative engine; empty: none does.
+    // With EngineKind::automatic: why an option excludes the conservative engine; empty: no option
+    // excludes it.
     std::string needs_timewarp;
     std::uint32_t workers = 0;         // 0: one per core that this rank may use
     std::optional<VirtualTime> until;  // nullopt: the model's end time
@@ -45,12 +48,13 @@ struct Config {
     std::uint64_t seed = 1;
     std::optional<Rollback> rollback;         // nullopt: the model's preference
     std::uint32_t state_saving_interval = 0;  // in events of an LP; 0: adaptive
-    // A GVT round begins after this time, or after this number of events of a worker since its last
-    // cut, whichever comes first. 0 events: only the time counts. 1e9 ms: only the events count.
+    // A GVT round begins after this time, or when a worker has executed this number of events since
+    // the worker's last cut, whichever comes first. 0 events: only the time counts. 1e9 ms: only
+    // the events count.
     double gvt_interval_ms = 1.0;
     std::uint32_t gvt_interval_events = default_gvt_interval_events;
     WindowMode window_mode = WindowMode::automatic;
-    VirtualTime window = time_infinity;  // with WindowMode::fixed, > 0
+    VirtualTime window = time_infinity;  // only with WindowMode::fixed; > 0
     std::uint32_t lps_per_group = 0;     // 0: the engine decides
     MemoryMode memory = MemoryMode::numa;
     bool pin = true;
@@ -61,10 +65,11 @@ struct Config {
     std::string output_directory;        // empty: no output
     double check_rollback = 0;           // share of events, in [0, 1]
     const PlacementChoice* place = &local_placement;
-    // File of the bandwidths between nodes; empty: measured, or from the firmware.
+    // File with the bandwidths between nodes; empty: they are measured, or read from the firmware.
     std::string machine_file;
-    // With weighted placement: the share of the pages due to nodes without workers that is put on
-    // nodes with workers, in [0, 1]; nullopt: searched during the run.
+    // With weighted placement, the weights assign some pages to nodes without workers. This share
+    // of these pages, in [0, 1], is put on nodes with workers instead. nullopt: the best share is
+    // searched during the run.
     std::optional<double> proximity;
     PagemigdOptions pagemigd;
     double rebind_seconds = 2;           // between two measurements of group loads; 0: off
@@ -77,7 +82,7 @@ struct Config {
     SaveOptions save;                    // checkpoints of the whole run
     std::shared_ptr<const SavedRun> restart_from;  // null: from the beginning
     bool keep_safe_events = false;                 // keep undo data for safe events, too
-    // Share of events that are deferred as if their handlers had run long, in [0, 1].
+    // Share of events that are deferred as if their handlers had run for a long time, in [0, 1].
     double check_interrupt = 0;
     // Share of groups that each rebinding moves at random, in [0, 1].
     double check_rebind = 0;

@@ -11,12 +11,12 @@
 namespace nw {
 namespace {
 
-// The conservative engine is judged again after ten times the time of the first judgement, so that
-// a short disturbance of the machine has less weight.
+// The first judgment of the conservative engine comes after the time of a trial. Later judgments
+// come after ten times this time, so that a short disturbance of the machine has less weight.
 constexpr double later_period = 10;
 // After the first comparison that the conservative engine has won, its next period is a hundred
-// times as long as a trial. Each further comparison makes the period a hundred times as long. So
-// all later comparisons together take about 1 % of the run.
+// times as long as a trial. Each further comparison multiplies the period by a hundred. So all
+// later comparisons together take about 1 % of the run.
 constexpr double period_after_comparison = 100;
 
 }  // namespace
@@ -80,9 +80,10 @@ std::string EngineTrial::reason() const {
             count_text(conservative_speed_.value_or(0)), count_text(*timewarp_speed_));
     if (!share_waited_ || conservative_speed_)
         return fmt::format("the run ended during the trial of {} s", options_.seconds);
-    return fmt::format("workers of the conservative engine waited for {} of the time{}",
-                       share_text(*share_waited_),
-                       is_memory_short_ ? "; memory is too short for a trial of Time Warp" : "");
+    return fmt::format(
+        "workers of the conservative engine waited for {} of the time{}",
+        share_text(*share_waited_),
+        is_memory_short_ ? "; there is too little memory for a trial of Time Warp" : "");
 }
 
 }  // namespace nw

@@ -7,11 +7,12 @@
 // has committed more events per second continues. Events that are executed in the trial are a part
 // of the run, so the trial costs only the changes of the engine.
 //
-// The conservative engine is observed until the end of the run, because the load can change. Time
-// Warp is not left later: it may have moved groups to other ranks.
+// The conservative engine is observed until the end of the run, because the load can change. If
+// Time Warp has won a comparison, it executes the rest of the run, because it may have moved groups
+// to other ranks.
 //
-// Thread: the first worker of the first rank, which sends the verdict to all workers with a window
-// or a GVT round. Between two engines: the main thread.
+// Thread: the first worker of the first rank. It sends the decision to all workers with the next
+// window or GVT round. Between two engines: the main thread.
 #pragma once
 
 #include <chrono>
@@ -27,7 +28,7 @@ class EngineTrial {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // `workers`: of all ranks.
+    // `workers`: the number of workers of all ranks.
     EngineTrial(const TrialOptions& options, std::uint32_t workers)
         : options_(options),
           workers_(workers),
@@ -77,7 +78,7 @@ class EngineTrial {
     bool is_leaving_ = false;
     std::optional<double> share_waited_;  // by workers of the conservative engine; null: not judged
     bool is_memory_short_ = false;        // therefore there was no trial of Time Warp
-    // Committed events per second, when both engines were compared; null: they were not.
+    // Committed events per second, when both engines were compared; null: there was no comparison.
     std::optional<double> conservative_speed_;
     std::optional<double> timewarp_speed_;
 };

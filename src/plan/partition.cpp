@@ -18,17 +18,18 @@
 namespace nw {
 namespace {
 
-// With more groups, moving some of them balances the workers' loads better. With fewer groups, the
-// mail of a group in one era justifies the cost of a lock and a swap, and a group fills huge pages.
-// Measured on two cores: with 16 and 32 groups per worker instead of 4, PHOLD (4,096 LPs, 25 %
-// remote) lost 14 % and 21 % of its speed, and traffic (1,024 objects) lost 18 % with 16.
+// With more groups, moving some of them balances the workers' loads better. With fewer groups, a
+// group has more mail per era, which justifies the cost of a lock and a swap. A group also fills
+// huge pages. Measured on two cores: with 16 and 32 groups per worker instead of 4, PHOLD (4,096
+// LPs, 25 % remote) lost 14 % and 21 % of its speed. With 16 groups, the model traffic (1,024
+// objects) lost 18 %.
 constexpr std::uint32_t groups_per_worker = 4;
-// A group of this size is large enough for these effects, and moves in milliseconds. The memory
+// A group of this size has both advantages of large groups, and moves in milliseconds. The memory
 // that such a group has taken from the kernel and not used yet (up to 3 MiB with huge pages) is
-// only about a tenth of its memory.
+// only about a tenth of the group's memory.
 constexpr std::uint32_t lps_per_group_max = 131'072;
 
-// METIS counts and weighs in idx_t, which has 32 bits.
+// METIS stores counts and weights as idx_t, which has 32 bits.
 constexpr std::uint32_t metis_vertices_max = std::numeric_limits<std::int32_t>::max() - 1;
 constexpr std::uint64_t metis_weight_max = std::uint64_t{1} << 30;  // of all links, both ways
 
@@ -43,8 +44,9 @@ std::uint32_t likeness(const Setup& setup, LpId lp) {
     return static_cast<std::uint32_t>(&setup.lps.kind_of(lp) - setup.lps.all().data());
 }
 
-// METIS k-way partition (Karypis and Kumar, "A fast and high quality multilevel scheme for
-// partitioning irregular graphs", 1998) of the model's links; deterministic for given input.
+// Partitions the graph of the model's links by the k-way method of METIS (Karypis and Kumar, "A
+// fast and high quality multilevel scheme for partitioning irregular graphs", 1998). Equal
+// arguments give equal results.
 std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link>& links,
                                        std::uint32_t parts, const std::vector<double>& shares) {
     std::vector<std::vector<std::pair<idx_t, idx_t>>> adjacent(lps);
@@ -83,10 +85,11 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
-    // METIS handles SIGTERM and SIGABRT while it works, because it uses them for its own errors.
-    // Afterwards it restores the handlers by signal(2), which may make them one-shot, depending on
-    // the C library; the next signal would then kill the process. Signals of the user are blocked
-    // during the call, because METIS would treat them as internal errors.
+    // While METIS works, it handles SIGTERM and SIGABRT, because it uses these signals for its own
+    // errors. Afterwards it restores the previous handlers by signal(2). With some C libraries, a
+    // handler that signal(2) has installed handles only one signal, and the next signal would kill
+    // the process. Signals of the user are blocked during the call, because METIS would treat them
+    // as internal errors.
     const SignalsBlocked blocked;
     const KeptSignalActions<SIGTERM, SIGABRT> kept;
     const int status = METIS_PartGraphKway(&vertices, &constraints, starts.data(), neighbors.data(),
@@ -97,8 +100,8 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     return {part.begin(), part.end()};
 }
 
-// Returns, for each of `items` LPs or groups, the worker on which it starts, counted over all
-// ranks. The model chooses the rank of an item. On each rank, each worker gets the same number of
+// Returns the worker on which each item starts, counted over all ranks. An item is an LP or a
+// group. The model chooses the rank of an item. On each rank, each worker gets the same number of
 // consecutive items of each likeness(). lp_of(item) returns the LP that represents the item.
 template <class LpOf>
 std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ranks,
@@ -106,8 +109,8 @@ std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ran
                                            LpOf&& lp_of) {
     struct Alike {
         std::uint64_t items = 0, dealt = 0;
-        // The first worker for these items. If a likeness has few items, its first worker is the
-        // one after the last worker of the previous likeness.
+        // The first worker for these items. If a likeness has few items, its first worker follows
+        // the last worker of the previous likeness.
         std::uint64_t first = 0;
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Alike> all;
@@ -141,9 +144,10 @@ Partition::Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t work
     set_lps_per_group(lps_per_group > 0 ? std::min(lps_per_group, setup.lps.count())
                                         : choose_lps_per_group(setup.lps.count(), workers));
     if ((lps_ - 1) / lps_per_group_ >= groups_max)
-        throw SetupError(fmt::format(
-            "--lps-per-group {}: makes {} groups of {} LPs; allowed: at most {} groups, or auto",
-            lps_per_group_, (lps_ - 1) / lps_per_group_ + 1, lps_, groups_max));
+        throw SetupError(
+            fmt::format("--lps-per-group {0}: divides {2} LPs into {1} groups; allowed: at most "
+                        "{3} groups, or auto",
+                        lps_per_group_, (lps_ - 1) / lps_per_group_ + 1, lps_, groups_max));
     if (!setup.parts.empty()) {
         distribute_by_parts(setup.parts, workers);
     } else if (setup.rank_of && ranks > 1) {
@@ -204,7 +208,7 @@ void Partition::distribute_groups(const Setup& setup, std::uint32_t groups, std:
     };
     struct Alike {
         std::uint32_t groups = 0, dealt = 0;
-        // The first worker for these groups, modulo the number of workers: the one after the last
+        // The first worker for these groups, modulo the number of workers. It follows the last
         // worker of the previous groups.
         std::uint32_t first = 0;
     };

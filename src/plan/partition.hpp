@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which LP is in which group, and on which worker of which rank a group starts. Every rank computes
-// the same partition from the set-up. The partition is read-only afterwards.
+// Stores the group of each LP, and the rank and the worker on which each group starts. Every rank
+// computes the same partition from the set-up. The partition is read-only afterwards.
 //
 // LPs are put in a row (by the model's own map, by METIS on the model's links, or in blocks). The
 // row is cut into groups of equal size. Each worker gets a stretch of groups; if LPs are in blocks,
 // it gets a stretch of each kind. So an LP's record is found by arithmetic: one multiplication maps
-// a place in the row to its group, without a table. Every rank stores 4 bytes per group, and the
-// row if it is not in order (slot_map.hpp).
+// a place in the row to a group, without a table. Every rank stores 4 bytes per group. It also
+// stores the row if the LPs are not in order (slot_map.hpp).
 #pragma once
 
 #include <cstdint>
@@ -33,15 +33,15 @@ class Partition {
     // The number of slots of 2 MiB that the region has (memory/region/region.hpp).
     static constexpr std::uint32_t groups_max = std::uint32_t{1} << 24;
 
-    // lps_per_group 0: the engine decides. `worker_shares`: the LPs of each worker, relative to the
-    // others, if there is one rank; empty: all workers get equally many LPs, unless the model
-    // decides. Requires: setup.lps ≥ 1, links only between existing LPs, numbers of ranks
-    // and workers from 1 to the bounds below, and shares > 0.
+    // lps_per_group 0: the engine chooses the value. `worker_shares`: the shares of the workers in
+    // the LPs, relative to each other, if there is one rank; empty: all workers get the same number
+    // of LPs, unless the model assigns the LPs. Requires: setup.lps ≥ 1, links only between
+    // existing LPs, numbers of ranks and workers from 1 to the bounds below, and shares > 0.
     Partition(const Setup& setup, std::uint32_t ranks, std::uint32_t workers_per_rank,
               std::uint32_t lps_per_group, const std::vector<double>& worker_shares = {});
 
-    // Makes the same groups, and assigns them in stretches to the present workers. Requires: as
-    // above.
+    // Makes the groups of the saved partition, and assigns them in stretches to the present
+    // workers. Requires: as for the other constructor.
     Partition(const Setup& setup, const SavedPartition& saved, std::uint32_t ranks,
               std::uint32_t workers_per_rank, const std::vector<double>& worker_shares = {});
     SavedPartition save() const;
@@ -59,12 +59,12 @@ class Partition {
         return {group, slot - group * lps_per_group_};
     }
 
-    // Owner::worker has 16 bits, and Rank uses one of them. The bound on workers is lower, because
-    // no host has more cores.
+    // Owner::worker has 16 bits, and Rank uses one of these bits. The bound on workers is lower,
+    // because no host has more cores.
     static constexpr std::uint32_t ranks_max = 65'536;
     static constexpr std::uint32_t workers_per_rank_max = 4'096;
 
-    // Aligned for atomic access as a whole.
+    // Aligned so that the whole object can be read and written atomically.
     struct alignas(std::uint32_t) Owner {
         std::uint16_t rank;
         std::uint16_t worker;
@@ -91,8 +91,8 @@ class Partition {
         return {static_cast<std::uint16_t>(worker / workers_per_rank_),
                 static_cast<std::uint16_t>(worker % workers_per_rank_)};
     }
-    // Each worker gets a stretch of the groups of each kind, as far as a group contains one kind
-    // only.
+    // Each worker gets a stretch of the groups of each kind. The LP in the middle of a group
+    // determines the kind of the group.
     void distribute_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers,
                            const std::vector<double>& worker_shares = {});
     // Whether all LPs of each group start on one rank, according to Setup::rank_of.

@@ -10,10 +10,10 @@
 namespace nw {
 namespace {
 
-// Called before the number of ranks is truncated to the width of an owner's field.
+// Checks the number of ranks, before ranks are stored in the 16 bits of Partition::Owner::rank.
 const Setup& checked(const Setup& setup, std::uint32_t ranks) {
     if (ranks > Partition::ranks_max)
-        throw SetupError(fmt::format("{} ranks: allowed: at most {}", ranks, Partition::ranks_max));
+        throw SetupError(fmt::format("{} ranks; allowed: at most {}", ranks, Partition::ranks_max));
     return setup;
 }
 

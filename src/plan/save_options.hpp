@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether and when a whole run is saved (--checkpoint), and the properties that a restart must have
-// in common with it.
+// in common with the saved run.
 #pragma once
 
 #include <string>
@@ -18,10 +18,11 @@ struct SaveOptions {
     std::string directory;  // empty: the run is not saved
     double period_seconds = 600;
     RunIdentity identity;
-    // The libraries of this process at its start, also with --restart alone. (MPI loads more
-    // libraries later, and their set and addresses vary.)
+    // The libraries of this process at its start. They are also set if only --restart is given.
+    // (MPI loads more libraries later. The set of these libraries and their addresses vary.)
     std::vector<LoadedModule> modules;
-    // Why libraries will have different addresses in the next process; empty: they will not.
+    // Why libraries will have different addresses in the next process; empty: the addresses will be
+    // the same.
     std::string why_addresses_differ;
     bool on() const noexcept { return !directory.empty(); }
 };

@@ -6,8 +6,8 @@
 
 namespace nw {
 
-// Makes about as many blocks as runs, so that the run of an LP is the first run of its block or one
-// of the next few.
+// Makes about as many blocks as runs, so that the run of an LP is the first run of the LP's block,
+// or one of the next few runs.
 void SlotMap::index_runs() {
     const std::size_t runs = runs_.size() - 1;
     block_shift_ = static_cast<unsigned>(std::bit_width(lps_ / runs)) - 1;

@@ -2,11 +2,12 @@
 // The row of LPs before it is cut into groups: the slot of each LP, and the LP of each slot. A slot
 // may be empty, because a worker's last group may have room left.
 //
-// There are three forms. In order: slot i holds LP i, and nothing is stored. Runs: one entry for
-// each stretch in which neighboring LPs have neighboring slots, for example when the model or METIS
-// assigns regions; a table by LP would grow with the number of all LPs on every rank. Table: for
-// few LPs, because a lookup is one load, and for LPs that are assigned without any order. (The
-// model's own map, Setup::parts, then has as many entries as the table.)
+// There are three forms. In order: slot i holds LP i, and nothing is stored. Runs: there is one
+// entry for each stretch in which neighboring LPs have neighboring slots, for example if the model
+// or METIS assigns regions. (A table would take memory for all LPs on every rank.) Table: there is
+// one entry for each LP. This form is used for few LPs, because a lookup is one load, and for LPs
+// that are assigned without any order. (In the second case the model's own map, Setup::parts, has
+// as many entries as the table.)
 //
 // Immutable after construction. Thread: any.
 #pragma once
@@ -26,9 +27,10 @@ class SlotMap {
     // LPs in order: slot i holds LP i.
     explicit SlotMap(std::uint32_t lps = 0) noexcept : lps_(lps) {}
 
-    // deal() returns a function that is called for LP 0, LP 1, … and returns their slots, which are
-    // different and below `slots`. Requires: every function that deal() returns yields the same
-    // slots. Cost: O(lps) steps, and 16 to 20 bytes per run or 8 bytes per LP.
+    // deal() returns a function. This function is called for LP 0, LP 1, …, and returns the slot of
+    // the LP. The slots are different and below `slots`. Requires: every function that deal()
+    // returns yields the same slots. Cost: O(lps) steps, and 16 to 20 bytes per run or 8 bytes per
+    // LP.
     template <class Deal>
     SlotMap(std::uint32_t lps, std::uint32_t slots, Deal&& deal) : lps_(lps), is_in_order_(false) {
         const std::size_t runs = count_runs(lps, deal());
@@ -53,10 +55,11 @@ class SlotMap {
     std::size_t bytes() const noexcept;
 
   private:
-    // A table for this number of LPs has 512 KiB in both directions: about the size of a core's
-    // cache.
+    // For this number of LPs, the tables of both directions take 512 KiB: about the size of a
+    // core's cache.
     static constexpr std::uint32_t table_lps_max = 65'536;
-    // From this number of LPs per run on, runs and their index take at most an eighth of a table.
+    // If runs have at least this number of LPs on average, runs and their index take at most an
+    // eighth of the memory of a table.
     static constexpr std::uint32_t lps_per_run_min = 16;
 
     struct Run {
@@ -112,7 +115,7 @@ class SlotMap {
     bool is_in_order_ = true;
     std::vector<std::uint32_t> slot_of_lp_;
     std::vector<std::uint32_t> lp_of_slot_;  // used together with slot_of_lp_
-    std::vector<Run> runs_;                  // by LP; the last entry is a sentinel
+    std::vector<Run> runs_;                  // in the order of LPs; the last entry is a sentinel
     std::vector<std::uint32_t> run_at_;      // by block of LPs: the run of the block's first LP
     unsigned block_shift_ = 0;
     std::vector<std::uint32_t> by_slot_;  // indices of runs, in the order of their slots

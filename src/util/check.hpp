@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// NW_CHECK(condition) checks an assumption of numawarp's code. It is on in every build. If the
-// condition is false, numawarp has a bug: NW_CHECK throws InternalError (exit code 1). The message
-// contains the expression and, if the thread has set them in error_context(), the rank, the worker,
-// the LP and the virtual time.
+// NW_CHECK(condition) checks an assumption of numawarp's code. The check is on in every build. If
+// the condition is false, numawarp has a bug: NW_CHECK throws InternalError (exit code 1). The
+// message contains the expression and, if the thread has set them in error_context(), the rank, the
+// worker, the LP and the virtual time.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class MachineError : public std::runtime_error {
 };
 
 // The position of the calling thread in the run, for error messages. Negative numbers: unknown.
-// Only the thread itself writes it.
+// Only the thread itself writes its ErrorContext.
 struct ErrorContext {
     std::int64_t rank = -1;
     std::int64_t worker = -1;

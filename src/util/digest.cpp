@@ -34,7 +34,8 @@ void Digest::append_payload(const std::byte* payload, std::size_t payload_bytes)
         append_pair(hash.low64, hash.high64);
         return;
     }
-    Digest after = *this;  // stays in registers: `payload` could point to *this
+    // The copy stays in registers. *this would not, because `payload` could point to *this.
+    Digest after = *this;
     for (; payload_bytes >= pair_bytes; payload += pair_bytes, payload_bytes -= pair_bytes) {
         const Pair pair = pair_at(payload);
         after.append_pair(pair.first, pair.second);

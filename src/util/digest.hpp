@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digest of a run, which tests use as their oracle: a running hash over the committed events of
-// each LP, in their order, and the sum of these hashes over all LPs. It is equal for equal model,
-// seed and end time, with every engine and any number of workers and ranks.
+// The digest of a run. Tests use the digest as their oracle. Each LP has a running hash over its
+// committed events, in the order of the events; the digest is the sum of these hashes over all LPs.
+// The digest is equal for equal model, seed and end time, with every engine and any number of
+// workers and ranks.
 //
 // Chain of an LP: each event appends pairs of 64-bit words, namely (time, shape), and one pair for
 // each 16 bytes of its payload. The shape contains the size and the type. The last 16 bytes are
-// filled up with zeros. If the payload has more than 96 bytes, its XXH3-128 hash (xxHash library)
-// takes its place, because XXH3 hashes long inputs faster. The hash of a pair is the 128-bit
-// product of (low ^ first ^ key_1) and (high ^ second ^ key_2). The new `high` is the exclusive or
-// of `low` and the upper half of the product, and the new `low` is the exclusive or of `high` and
-// the lower half. Hash functions of the wyhash family (Wang Yi, 2019) use such products, too. The
-// digest detects accidental differences, and gives no protection against deliberate ones.
+// filled up with zeros. If the payload has more than 96 bytes, the event appends the XXH3-128 hash
+// (xxHash library) of the payload instead of the payload, because XXH3 hashes long inputs faster.
+// The hash of a pair is the 128-bit product of (low ^ first ^ key_1) and (high ^ second ^ key_2).
+// The new `high` is `low` XOR the upper half of the product. The new `low` is `high` XOR the lower
+// half. Hash functions of the wyhash family (Wang Yi, 2019) use such products, too. The digest
+// detects accidental differences, and gives no protection against deliberate differences.
 //
 // The LP's term in the sum is a hash of the state and of the LP's id, so that the digest changes if
 // two LPs exchange their histories. The sum is modulo 2^128, so the order of the LPs does not

@@ -69,8 +69,8 @@ double ExactSum::value() const noexcept {
     std::size_t top = digits;
     while (top > 0 && sum.digit_[top - 1] == 0) --top;
     if (top == 0) return 0;
-    // 64 bits, beginning with the highest bit that is set. The last of them is also set if any bit
-    // below is set, so that the conversion to double rounds correctly.
+    // 64 bits, beginning with the highest bit that is set. The last of these 64 bits is also set if
+    // any lower bit is set, so that the conversion to double rounds correctly.
     const auto digit = [&](std::size_t below) {
         return top > below ? static_cast<std::uint64_t>(sum.digit_[top - 1 - below]) : 0;
     };

@@ -36,8 +36,9 @@ inline void spin_pause() noexcept {
 
 // A lock for critical sections of some dozens of instructions. It takes one byte, because there may
 // be 100,000 groups with several locks each. A running thread holds the lock for at most about 3
-// µs, including a page fault. A thread that waits longer yields its core: with more threads than
-// cores, the holder may be waiting for this core, which takes milliseconds without the yield.
+// µs, including a page fault. A thread that waits longer yields its core: if there are more threads
+// than cores, the holder of the lock may be waiting for this core. Without the yield, the holder
+// would wait for milliseconds.
 class NW_CAPABILITY("spin lock") SpinLock {
   public:
     void lock() noexcept NW_ACQUIRE() {

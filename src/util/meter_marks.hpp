@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks with which a program informs the meter (jobs/research/meter): in which phase of a run a
-// thread is, and which kind of data is at which addresses. A mark is one no-operation of eight
-// bytes, `nopl MARK(%rdi,%rsi)`, which the processor decodes and drops. The meter's plug-in sees
-// every instruction of an emulated program. It recognizes a mark by the displacement and reads the
-// two registers. So the measured program is the program that users run: the marks are always there,
-// and no code tests whether the program is being measured.
+// Marks by which a program reports to the meter (jobs/research/meter). The marks report the phase
+// of the run that each thread executes, and the kind of data at each address. A mark is one
+// no-operation of eight bytes, `nopl MARK(%rdi,%rsi)`, which the processor decodes and drops. The
+// meter's plug-in receives every instruction of an emulated program. It recognizes a mark by the
+// displacement and reads the two registers. So the measured program is the program that users run:
+// it always contains the marks, and no code tests whether the program is being measured.
 //
 // Thread: any. A mark is about the thread that executes it.
 #pragma once
@@ -92,7 +92,7 @@ template <MeterKind kind>
         reinterpret_cast<std::uintptr_t>(address), bytes);
 }
 
-// The marks of a worker's turn. A phase lasts until the next one begins. The object has no data.
+// The marks of a worker's turn. A phase lasts until the next phase begins. The object has no data.
 class PhaseMarks {
   public:
     void mail_phase() noexcept { meter_phase<MeterPhase::mail>(); }

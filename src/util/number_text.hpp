@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as text for people: "12.3 M", "1.50 GiB", "2 min 05 s". C++ code formats bytes, times,
-// counts and shares here. jobs/ formats them in jobs/lib/number_text.py.
+// Numbers as text for people: "12.3 M", "1.50 GiB", "2 min 05 s". All C++ code formats bytes,
+// times, counts and shares with these functions. The scripts in jobs/ use jobs/lib/number_text.py.
 #pragma once
 
 #include <cstdint>

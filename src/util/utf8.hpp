@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes text of unknown origin fit for files and terminals that require UTF-8.
+// Converts text of unknown origin to text that is allowed in files and terminals that require
+// UTF-8.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ namespace nw {
 bool is_utf8(std::string_view text) noexcept;
 
 // Appends the text. Each byte that belongs to no character becomes U+FFFD. A zero byte also becomes
-// U+FFFD, because C functions would end the text there.
+// U+FFFD, because C functions would end the text at the zero byte.
 void append_utf8(std::string& to, std::string_view text);
 
 // Returns the text with each byte that belongs to no character written as \xNN. Valid UTF-8 is not

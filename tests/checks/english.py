@@ -34,8 +34,9 @@ from pathlib import Path
 
 from english_texts import QUOTES_BEGIN, QUOTES_END, sentences_in
 
-# Percent of the sentences that may be flagged. "strings" are the literals of src, numa, mpi and jobs; the other rows
-# are comments and prose, in models and tests also literals. README: all files outside of these folders.
+# Percent of the sentences that may be flagged. The row "strings" counts the literals of src, numa, mpi and jobs. Each
+# other row counts comments and prose. The rows of models and tests also count literals. README: all files outside of
+# these folders.
 LIMITS = {
     "src": 1,
     "numa": 0,
@@ -69,14 +70,15 @@ REPLACED = {
     r"[Uu]nmeasured guess": "how the value was derived, or what tests/bench/constants.py measured",
 }
 ANY_REPLACED = re.compile("|".join(REPLACED))
-# These contain the patterns and their examples, or read statistics of the first format.
+# These files may contain replaced words: they contain the patterns and examples, or they read the first format of the
+# statistics.
 MAY_HAVE_REPLACED = {
     "tests/checks/english.py", "tests/checks/english_test.py",
     "jobs/report_page/load.py", "tests/system/report_page.py",
 }
 # Decisions keep the words of their time.
 HISTORY = "docs/decisions/"
-# Their literals are patterns and examples.
+# The literals of these files are patterns and examples of the rules.
 OWN_LITERALS = {"tests/checks/english.py", "tests/checks/english_test.py"}
 
 FOLDERS = ("src", "numa", "mpi", "models", "jobs", "docs", "tests")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The reference of the public headers (jobs/reference) is generated without a warning and contains
-all of them. If a name of any kind has no comment, the generation fails with a line that names it.
+"""The reference of the public headers (jobs/reference) is generated without a warning. It contains
+all public headers. If a name of any kind has no comment, the generation fails with a line that names it.
 Skipped if Doxygen is missing."""
 
 import re

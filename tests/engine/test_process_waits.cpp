@@ -186,7 +186,7 @@ TEST_CASE("awaiting a released or lost request again is refused") {
                        co_await turn;
                    }(s));
                }),
-               "released, or lost the resource"));
+               "released or has lost the resource"));
 }
 
 TEST_CASE("a capacity of zero and infinite amounts and values that are not given are refused") {

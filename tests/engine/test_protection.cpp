@@ -33,7 +33,7 @@ constexpr Fault faults[] = {Fault::shared_write, Fault::shared_free, Fault::over
 const char* words_for(Fault fault) {
     switch (fault) {
         case Fault::shared_write:
-            return "SIGSEGV: it wrote to memory that setup() allocated and all LPs share";
+            return "SIGSEGV: a write to memory that setup() allocated and all LPs share";
         case Fault::shared_free:
             return "the handler freed or reallocated memory that setup() allocated and all LPs "
                    "share";

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Unfinished result files in a folder that several hosts share: files of killed runs are deleted,
-whichever host they are from, and files of running processes stay, also if these processes are not
-visible.
+"""Tests unfinished result files in a folder that several hosts share. Files of killed runs are
+deleted, also if they are from another host. Files of running processes stay, also if these
+processes are not visible.
 
 All hosts here have one kernel. A file with another kernel's name represents a file from another
 kernel. Its process cannot be checked: the file stays, and this is reported."""
@@ -54,12 +54,12 @@ with ranks.hosts:
     expect(left not in parts("n2"), "the part file of a killed run on another host is removed")
     expect(parts("n2") == [in_use], "the part file of a run on another host is kept")
     expect(parts("n1") == [unseen], "the part file of a run in another PID namespace is kept")
-    expect([n for n in notices if n.startswith(f"--stats {stats}: next to it {foreign} is from another machine")]
+    expect([n for n in notices if n.startswith(f"--stats {stats}: the same folder contains {foreign} from another machine")]
            and (ranks.work / foreign).exists(), f"the part file of another kernel is kept, and a notice reports this: {notices}")
     for run, process in ((living, living.pid), (hidden, inside)):
         stats.unlink()
         os.kill(process, signal.SIGTERM)
         run.wait(timeout=60)
         expect(json.loads(stats.read_text())["end_reason"] == "interrupted", "a run that continues writes its file")
-    expect([path.name for path in ranks.work.glob("*.part")] == [foreign], "and leaves no part file")
+    expect([path.name for path in ranks.work.glob("*.part")] == [foreign], "a run that continues leaves no part file")
 ranks.leave()

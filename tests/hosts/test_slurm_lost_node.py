@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A host of a SLURM job is switched off in the middle of a run, with its daemon, steps and ranks.
-The run continues from its last checkpoint on the other hosts, to the same digest: by
-jobs/slurm/long-run.sbatch, and by `./jobs/run --retries N` in an allocation."""
+The run continues on the other hosts from its last checkpoint, and has the same digest. The test
+covers two ways to continue: jobs/slurm/long-run.sbatch, and `./jobs/run --retries N` in an
+allocation."""
 
 import json
 import sys

@@ -51,11 +51,11 @@ for kind, name in [("name-empty", '""'), ("name-space", '"a b"'), ("name-equals"
 for kind, name in [("name-engine", "seed"), ("name-help", "help"), ("name-config", "config"),
                    ("name-twice", "number")]:
     bad(2, [f'model bad: its option "{name}" has a name that is already used'], kind)
-for kind, rule in [("choice-default", "monday or sunday"), ("choice-none", "it has none"),
+for kind, rule in [("choice-default", "monday or sunday"), ("choice-none", "an option with at least one value"),
                    ("choice-empty", "empty value")]:
     bad(2, ['model bad: its option "day"', rule], kind)
 
-for kind, option, rule in [("choice-number", "lanes", 'default "0"; allowed: one of its values: 1 or 2'),
+for kind, option, rule in [("choice-number", "lanes", 'default "0"; allowed: 1 or 2'),
                            ("range-default", "lanes", "default 0; allowed: from 1 up"),
                            ("range-nan", "share", "default nan; allowed: a finite number")]:
     bad(2, [f'model bad: its option "{option}" has the ', rule], kind)

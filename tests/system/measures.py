@@ -127,7 +127,7 @@ for options, line in ((["--warm-up", "100", "--until", "100"], "--warm-up 100: m
                       (["--measure-interval", "0"], "--measure-interval 0: must be a number above 0"),
                       (["--measure-interval", "7"], "--measure-interval 7: needs --output DIR or --stats FILE"),
                       (["--measure-interval", "1e-3", "--until", "100", "--output", "o"],
-                       "--measure-interval 0.001: must be at least 0.01, for at most 10000 intervals")):
+                       "--measure-interval 0.001: must be at least 0.01, so that there are at most 10000 intervals")):
     done = programs.run("bank", *options)
     programs.expect(done.returncode == 2 and line in done.stderr and done.stderr.count("\n") == 1,
                     f"{options}: {done.stderr.strip()}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of a series: plan.json, and runs.csv with one row per run, which is written when the
-run ends. An interruption of the series loses at most the run that is being made."""
+"""The folder of a series contains plan.json, and runs.csv with one row per run. A row is written
+when its run ends, so an interruption of the series loses at most the run that is being made."""
 
 import csv
 import dataclasses
@@ -25,7 +25,8 @@ def save_plan(folder, plan):
 
 
 def load_plan(folder, kind, series):
-    """The plan of type `kind` in `folder`. Raises ValueError if there is none of this version."""
+    """The plan of type `kind` in `folder`. Raises ValueError if there is no plan that
+    this version can read."""
     try:
         return kind(**json.loads((folder / "plan.json").read_text()))
     except (OSError, TypeError, ValueError) as error:
@@ -41,7 +42,7 @@ class Records:
         self._columns = COMMON_COLUMNS + own_columns
         self._rows = {}
         lines = self._path.read_text().splitlines(keepends=True) if self._path.exists() else []
-        # The last line may be incomplete, because the machine failed while it was written.
+        # The last line may be incomplete, if the machine failed while the line was written.
         whole = [line for line in lines if line.endswith("\n")]
         if not whole:
             whole = [",".join(self._columns) + "\n"]

@@ -127,7 +127,7 @@ class Running:
 def run_programs(commands, on_tick, at_once=1, folder=None):
     """Runs the commands, `at_once` of them at a time, and returns their Outcome. `folder`: for
     their statistics (default: a temporary folder). Raises ProgramFailed if a program rejects its
-    options, because it would do so in each run."""
+    options, because the program would reject them in each run."""
     start, load = monotonic(), os.getloadavg()[0]
     waiting, running, results = list(enumerate(commands)), {}, {}
     with contextlib.nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="numawarp-") as folder:

@@ -30,8 +30,8 @@ def arguments():
     parser.add_argument("--from", dest="file", type=Path, metavar="FILE",
                         help="a cost-model.json with measurements; default: measure this machine")
     parser.add_argument("--network", type=network, action="append", metavar="NAME:L:o:GB/S",
-                        help="another network, by the latency and overhead of LogGP in µs (an assumed "
-                             "InfiniBand, 'InfiniBand:1.0:0.3:12')")
+                        help="another network, by its latency L and overhead o of LogGP in µs, and its "
+                             "bandwidth; default: an assumed InfiniBand, 'InfiniBand:1.0:0.3:12'")
     parser.add_argument("--programs", type=Path, default=Path("build/bin"), metavar="DIR",
                         help="folder of phold and transport_bench (build/bin)")
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",

@@ -17,7 +17,7 @@ JOBS = Path(__file__).resolve().parents[2]
 RANKS = (2, 3, 4, 5, 6, 7, 8)
 REMOTE = (0.05, 0.1, 0.25, 0.5)
 # The model assumes that GVT rounds begin at fixed intervals, and that a single rank keeps data for
-# rollback as several ranks do.
+# rollback, as several ranks do.
 PHOLD = ["--lps", 1024, "--events-per-lp", 16, "--state", 16, "--until", 300, "--workers", 1,
          "--gvt-interval", 1, "--keep-safe-events", "on"]
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calculates the memory of one of many ranks: PHOLD by Time Warp, one event for each LP, empty
-histories.
+"""Calculates the memory of one of many ranks that execute PHOLD in Time Warp, with one event for
+each LP and empty histories.
 
-The memory of the LPs is divided by the number of ranks; the tables of all groups and of all other
-ranks are not. The sizes are those of the code; each is next to the name of its structure. Not
-included: the program (12 MB), MPI's memory for each peer, and the history, whose size depends on
-the window and not on the number of ranks."""
+The memory of the LPs is divided by the number of ranks. The tables of all groups and of all other
+ranks are not divided: each rank has them. The sizes are those in the code; each size is next to the
+name of its structure. These parts are not included: the program (12 MB), MPI's memory for each
+peer, and the history. The size of the history depends on the window and not on the number of
+ranks."""
 
 import json
 import math

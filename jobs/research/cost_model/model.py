@@ -8,13 +8,13 @@ byte. This model adds three effects.
 
 - Open MPI reduces small data over a binomial tree, up and down: 2 ceil(log2 P) messages, one after
   the other.
-- A rank advances a reduction only when it polls it, which is once per turn. Therefore each of
+- A rank advances a reduction only when the rank polls, which is once per turn. Therefore each of
   these messages waits for w turns. w is nearly 1, because with shared memory a turn takes 20 times
   as long as a message.
 - If there are more ranks than cores, ranks share the cores and must be woken. This costs a factor
   that grows with the ranks per core, and a time for each rank that has no core. These two terms
-  only serve to fit the measurements with that many ranks. Predictions for machines with enough
-  cores do not contain them.
+  only serve to fit the measurements with more ranks than cores. Predictions for machines with
+  enough cores do not contain these terms.
 
 All times are in microseconds."""
 
@@ -85,11 +85,11 @@ class Exchange:
 
 def exchange(peers, remote, network, engine):
     """The batches and the speed of a worker that sends a share `remote` of its events to other
-    ranks, in equal parts to `peers` of them. A batch is closed when it is full, or at the end of
-    the first turn that begins BATCH_AGE after the batch. A batch with fewer than
-    EVENTS_WORTH_SENDING events is closed later: the delay grows with the number of peers, and a cut
-    ends it, on average after half a GVT interval. Sending makes events slower and turns longer,
-    which changes the batches; the result is the fixed point."""
+    ranks, in equal parts to `peers` ranks. A batch is closed when it is full, or at the end of the
+    first turn that begins BATCH_AGE after the batch was begun. A batch with fewer than
+    EVENTS_WORTH_SENDING events is closed later. This delay grows with the number of peers; a cut
+    ends the delay, on average after half a GVT interval. Sending makes events slower and turns
+    longer, which changes the batches. Therefore the result is computed as a fixed point."""
     time = engine.event
     full = engine.batch_bytes / EVENT_BYTES
     for _ in range(200):

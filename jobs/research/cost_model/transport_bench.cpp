@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of the transport between ranks, in microseconds, for the cost model. To be started on
-// several ranks; the first one prints one JSON object.
+// Measures the cost of the transport between ranks, in microseconds, for the cost model. This
+// program must be started on several ranks. The first rank prints one JSON object.
 //
-//   reduce_us       a reduction of one Contribution over all ranks by messages, as between hosts.
-//                   Each rank polls without pause.
+//   reduce_us       time of a reduction of one Contribution over all ranks by messages, as between
+//                   hosts. Each rank polls without pause.
 //   reduce_turn_us  like reduce_us, but between two polls a rank computes for the given time, like
 //                   a worker in its turn: the reduction advances only in polls.
 //   trip_us         time from send() to receive(), by number of bytes; between the first two ranks
-//   send_us         a send() of one event, for the sender alone
+//   send_us         time of the sender for one send() of one event
 //   gap_us          time per event in a stream of single events, until the last one has arrived
 #include <algorithm>
 #include <array>

@@ -2,12 +2,12 @@
 """Counts the accesses of a program to the memory of each NUMA node, in a guest with several nodes.
 
 The guest of `./jobs/run guest` runs the command in QEMU's emulator. A plug-in counts each access of
-user programs by node of the CPU, node of the page, kind of memory and phase of the run, and the
-misses in a model of caches and TLBs. Kinds and phases are known for programs of numawarp; for other
-programs only nodes are known. A table goes to stderr, and all counts go to results/ as JSON.
+user programs by node of the CPU, node of the page, kind of memory and phase of the run. It also
+counts the misses in a model of caches and TLBs. Kinds and phases are known for programs of
+numawarp; for other programs only nodes are known. A table goes to stderr, and all counts go to results/ as JSON.
 docs/how-to/meter.md describes the counts.
 
-Exit codes: those of ./jobs/run guest; 125 also if nothing was counted.
+Exit codes: those of ./jobs/run guest. The code 125 is also used if nothing was counted.
 """
 
 import argparse
@@ -76,7 +76,7 @@ def read_against(parser, file, nodes, caches):
     """The Counts in the --json file of an earlier run."""
     found = json.loads(file.read_text())
     if (len(found["nodes"]), found["caches"]) != (nodes, caches):
-        parser.error(f"--against: it has {len(found['nodes'])} nodes and the caches of {found['caches']}; "
+        parser.error(f"--against: the file has {len(found['nodes'])} nodes and the caches of {found['caches']}; "
                      f"allowed: {nodes} nodes and {caches}, as in this run")
     return Counts(found)
 

@@ -11,8 +11,9 @@ KINDS = ["other heap", "state", "events", "history", "snapshots", "mail", "pendi
          "stack", "code and constants"]
 
 # accesses: of a CPU on `cpu_node` to pages on `node`. l1, l2, l3: the accesses that missed in all
-# caches of the CPU up to this level, private and shared. The accesses that missed in all caches are
-# divided: passed (a CPU of another node wrote the line last and has it in its caches), and memory.
+# caches of the CPU up to this level, private and shared. The accesses that missed in all levels are
+# divided into two counts. passed: a CPU of another node wrote the line last and has the line in its
+# caches. memory: all others.
 Access = namedtuple("Access", "cpu cpu_node phase kind node store accesses l1 l2 l3 memory passed")
 TlbMisses = namedtuple("TlbMisses", "cpu phase kind first walks huge_accesses")
 Instructions = namedtuple("Instructions", "cpu phase count")

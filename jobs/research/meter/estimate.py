@@ -6,11 +6,12 @@ for the previous one, without overlap and prefetching, so the time is an upper b
 memory. The latency of another node's memory is the latency of own memory times distance / 10, where
 the distance is from the firmware's table (10: the node itself). --machine replaces these latencies.
 
-Contention: the transfer of lines between a pair of nodes takes at least their bytes / the bandwidth
-of the pair. The transfer of lines from one node's memory takes at least their bytes / the largest
-bandwidth of any node from this memory; this bound requires that the bandwidth of the node to its
-own memory is known. If the longest transfer takes more time than the busiest CPU, the estimate is
-multiplied by the ratio.
+Contention: the transfer of lines between a pair of nodes takes at least the time (bytes of the
+lines) / (bandwidth of the pair). The transfer of lines from one node's memory takes at least the
+time (bytes of the lines) / (largest bandwidth with which any node reads from this memory). This
+second bound is used only if the bandwidth of the node to its own memory is known. If the longest
+transfer takes more time than the busiest CPU, the estimate is multiplied by the ratio of these two
+times.
 """
 
 from dataclasses import dataclass
@@ -117,8 +118,8 @@ class Estimate:
 
     @property
     def transfer_ns(self):
-        """Wall time of the transfers of the busiest pair of nodes, or node, if nothing else took
-        time: per event if the number of events is known, else the total."""
+        """The wall time of the longest transfer (of a pair of nodes, or of one node), if nothing
+        else took time: per event if the number of events is known, else the total."""
         return self._transfer_ns / (self._committed or 1)
 
     def fields(self):

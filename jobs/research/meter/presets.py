@@ -4,8 +4,8 @@
 Sources:
   opteron6128  "Magny-Cours", family 10h, one die: AMD, Software Optimization Guide for AMD Family
                10h and 12h Processors (40546), appendix A; P. Conway et al., Cache hierarchy and
-               memory subsystem of the AMD Opteron processor (IEEE Micro 30(2), 2010): of 6 MiB on
-               a die 1 MiB is the directory
+               memory subsystem of the AMD Opteron processor (IEEE Micro 30(2), 2010): the directory
+               occupies 1 MiB of the 6 MiB on a die
   opteron6272  "Interlagos", family 15h, one die: AMD, Software Optimization Guide for AMD Family
                15h Processors (47414), sections 2.5 to 2.8 and appendix B; two cores share a second
                level
@@ -16,8 +16,9 @@ Sources:
   xeon         Skylake server, ten cores of a node: Intel 64 and IA-32 Architectures Optimization
                Reference Manual, chapters on the Skylake and Skylake Server microarchitectures
 
-The directory in the last cache level of both Opterons is left out, as whole ways of 128 KiB each.
-Latencies are in nanoseconds, rounded, for loads that wait for each other.
+In both Opterons, a directory occupies a part of the last cache level. The model leaves this part
+out, as whole ways of 128 KiB each. Latencies are in nanoseconds, rounded, for loads that wait for
+each other.
 """
 
 from dataclasses import dataclass

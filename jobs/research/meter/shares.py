@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the effect of placement: the local share of accesses to memory with `--memory numa` and
-`--memory libc`, and over time after half of the groups have changed their worker, with and without
-pagemigd. The results are for a page in docs/results and for the test guest_meter_shares.
+"""Measures the effect of placement on the local share of accesses to memory. One part compares
+`--memory numa` with `--memory libc`. The other part shows the share over time after half of the
+groups have changed their worker, with and without pagemigd. The results are for a page in
+docs/results and for the test guest_meter_shares.
 
 usage: shares.py PROGRAMS PAGE.md
 """
@@ -31,7 +32,7 @@ DAEMONS = ("1@1", "off")
 
 
 class NoGuest(Exception):
-    """There is no guest, or it cannot count this; the text is the reason."""
+    """There is no guest, or the guest cannot make these counts; the text is the reason."""
 
 
 def measured(programs, topology, words, options=(), before=()):
@@ -77,8 +78,8 @@ def share(programs, topology, model, memory):
 
 
 def series(programs, topology, daemon):
-    """[(groups moved, local share)] for each complete period. On a busy host the guest is slow and
-    the run may end too early; then the run is repeated."""
+    """[(groups moved, local share)] for each complete period. On a busy host the guest is slow, and
+    the run may end too early. In this case the run is repeated."""
     # Set-up takes some seconds before the first period.
     stop = ("timeout", "--preserve-status", "-s", "INT", 2 * REBIND_SECONDS + 2)
     for _ in range(TRIES_MAX):

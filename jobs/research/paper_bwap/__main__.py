@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """./jobs/run paper-bwap: the tables of "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et
-al., IPDPS 2020) for numawarp's placements: the speed of memory reads with each placement of pages,
-for 1 to 8 worker nodes, on two published machines or on yours. The tables come from the paper's
-model (model.py); nothing is run.
+al., IPDPS 2020) for numawarp's placements. The tables contain the speed of memory reads with each
+placement of pages, for 1 to 8 worker nodes, on two published machines or on yours. The tables are
+computed by the paper's model (model.py); nothing is run.
 
 Writes paper-bwap.json, paper-bwap.svg, paper-bwap.png and paper-bwap.md into a folder.
 
@@ -21,9 +21,10 @@ from lib.arguments import Parser  # noqa: E402
 
 MACHINES = str(HERE / "machines.json")
 NODES_MAX = 16
-MODEL = ("The model: a worker reads from all nodes at the same time, from each node the share of the pages that are "
-         "there. The speed is the minimum of bandwidth / share over all workers and nodes, in MB/s per worker. If the "
-         "bandwidth of a node to its own memory is unknown, it equals the bandwidth of the fastest link of the node.")
+MODEL = ("The model: a worker reads from all nodes at the same time, and from each node the share of the pages that "
+         "are on this node. The speed is the minimum of bandwidth / share over all workers and nodes, in MB/s per "
+         "worker. If the bandwidth of a node to its own memory is unknown, the bandwidth of the fastest link of the "
+         "node is used.")
 
 
 def is_machine(machine):

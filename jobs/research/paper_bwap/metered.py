@@ -11,7 +11,7 @@ evaluated by bounds, in nanoseconds per access to memory:
   memory    only the busiest node's memory takes time, with the bandwidth of its fastest link
 A real machine is between these bounds, because it prefetches. The bounds are per access and not per
 event: the number of accesses per event does not depend on the placement of pages, but on the number
-of snapshots that wait for GVT, and so on the load of the host."""
+of snapshots that wait for GVT, and therefore on the load of the host."""
 
 import dataclasses
 import json
@@ -34,8 +34,8 @@ CACHES = "opteron6272"  # of one of the two published machines
 STATE_BYTES = 4096
 # 16 MiB of state per worker; the last cache level of a node has 6 MiB.
 LPS_A_WORKER = 4096
-# With workers on all cores. Runs with fewer workers are longer, so that all runs have the same
-# number of events: about 65,000 on n8.
+# The end time of a run with workers on all cores. Runs with fewer workers are longer, so that all
+# runs have the same number of events: about 65,000 on n8.
 UNTIL = 2
 # During this share of the events, pages move to their nodes. The results are counted afterwards.
 SETTLING_SHARE = 0.5
@@ -66,7 +66,8 @@ class Placed:
                 f"{self.machine}, nodes {' '.join(map(str, self.nodes))}: {self.placement}{at}")
 
     def weights(self, bw):
-        """The weights of the nodes before proximity; None if pages are on their worker's node."""
+        """The weights of the nodes before proximity is applied; None if pages are on their worker's
+        node."""
         if self.placement == LOCAL:
             return None
         return canonical(bw, self.nodes) if self.placement == BWAP else uniform(len(bw), range(len(bw)))

@@ -49,7 +49,8 @@ def predicted(machine):
 
 
 def matrices(machine):
-    """The tables for two worker nodes: the smallest number with a link between worker nodes."""
+    """The tables for two worker nodes, the smallest number of nodes with a link between worker
+    nodes."""
     of_nodes = next((one for one in machine["worker_nodes"] if len(one["nodes"]) == 2), None)
     if of_nodes is None:
         return []
@@ -90,9 +91,9 @@ def page(summary):
               "of the busiest node's memory if its bandwidth is that of the fastest link from the node. A machine with "
               "prefetching is between the first bound and the others. If the bandwidth of a node to its own memory is "
               "unknown, it equals that of the node's fastest link. The number of accesses per event does not depend on "
-              "the placement of pages, but on the number of snapshots that wait for GVT, and so on the load of the host. "
-              "Proximity is not searched, because emulated memory is equally near: there is a run for each value, and "
-              "the best value is the one at which a tuner would end.", "",
+              "the placement of pages, but on the number of snapshots that wait for GVT, and therefore on the load "
+              "of the host. Proximity is not searched, because emulated memory is equally near on all nodes: there is a "
+              "run for each value, and the best value is the one at which a tuner would end.", "",
               "Every run of a workload had the same digest: "
               + ", ".join(f"{name} `{digest}`" for name, digest in sorted(summary["digests"].items())) + ".", "",
               "![the bounds over the number of worker nodes](metered.svg)", ""]

@@ -3,14 +3,14 @@
 "Bandwidth-Aware Page Placement in NUMA Systems" (Gureya et al., IPDPS 2020) tunes its canonical
 weights.
 
-A worker reads its pages from all nodes at the same time, from each node the share of the pages that
-is there. The speed of a worker is the minimum of bandwidth / share, and the speed of a run is that
-of its slowest worker:
+A worker reads its pages from all nodes at the same time. From each node, it reads the share of the
+pages that is on this node. The speed of a worker is the minimum of bandwidth / share, and the speed
+of a run is that of its slowest worker:
 
     speed = min over workers w and nodes m of bw[w][m] / share[m]        (MB/s per worker)
 
-So the best shares are proportional to min over w of bw[w][m]. The model ignores that workers share
-links and memories: each bandwidth is that of a single reader."""
+So the best share of node m is proportional to min over w of bw[w][m]. The model ignores that
+workers share links and memories: each bandwidth is that of a single reader."""
 
 from itertools import combinations
 from statistics import median
@@ -52,7 +52,8 @@ def at_proximity(shares, workers, dwp):
 
 
 def tuned(bw, workers, shares):
-    """(speed, -proximity) at the best step of proximity; of equal speeds the lowest proximity."""
+    """(speed, -proximity) at the best step of proximity. Among steps with equal speeds, the one
+    with the lowest proximity is the best."""
     moved = 1 - sum(shares[w] for w in workers)
     steps = [0.0]
     while moved > 1e-9 and steps[-1] < 1:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures. Without --meter: speed over the number of worker nodes. Each placement is shown by
-its median over all sets of nodes, BWAP and uniform workers also by their range. With --meter: the
-bounds."""
+its median over all sets of nodes. BWAP and uniform workers are also shown by their range. With
+--meter: the bounds."""
 
 from lib.plotting import pyplot
 from research.series.figures import save

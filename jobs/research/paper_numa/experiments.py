@@ -5,7 +5,8 @@ machine.
 The paper's machine had 32 cores on 8 NUMA nodes, and one worker per core. Here there is one worker
 per core of this machine. The numbers of daemons are the paper's numbers multiplied by cores/32. End
 times are proportional to the number of cores, so that a parallel run takes about the same time on
-all machines: it must be longer than many periods of the daemons, which are the paper's periods."""
+all machines. This time must be longer than many periods of the daemons. The periods are those of
+the paper."""
 
 import dataclasses
 

@@ -62,8 +62,8 @@ def page(summary):
     lines += [
         "Made by `./jobs/run paper-numa`; [runs.csv](runs.csv) has every run, "
         "[summary.json](summary.json) the numbers of this page, [plan.json](plan.json) the "
-        f"settings. {settings['runs']} runs of each kind, seed {settings['seed']}, in rounds of "
-        "every kind in a new random order. "
+        f"settings. {settings['runs']} runs of each kind, seed {settings['seed']}. Each "
+        "round has one run of every kind, in a new random order. "
         "Times are those of the event loop. Shown are the median and, in "
         "brackets, the minimum and the maximum. A speed-up compares two runs of the same round.", "",
         f"Scaled from the paper's 32 cores and 8 NUMA nodes: {settings['workers']} workers, one per "

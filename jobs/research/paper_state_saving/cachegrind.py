@@ -4,8 +4,8 @@ of two runs with different end times, so they do not contain the set-up and the 
 second pair of runs, a TLB replaces the first-level cache.
 
 cachegrind runs one thread at a time, about fifty times slower than the machine, and simulates no
-prefetching. With a GVT interval of 300 ms there are about as many events between two rounds as with
-4 ms on the machine. Pinning, rebinding and pagemigd are off, because their
+prefetching. With a GVT interval of 300 ms, there are about as many events between two rounds as on
+the machine with 4 ms. Pinning, rebinding and pagemigd are off, because their
 intervals in milliseconds do not fit this speed."""
 
 import shutil
@@ -23,7 +23,7 @@ OPTIONS = ["--gvt-interval", 300, "--watchdog", "off", "--pin", "off", "--rebind
 def demand_valgrind():
     """Raises ProgramFailed if valgrind is missing."""
     if not shutil.which("valgrind"):
-        raise ProgramFailed(4, "valgrind, which counts, is missing (Debian: valgrind); --only rates does not "
+        raise ProgramFailed(4, "valgrind, which makes the counts, is missing (Debian: valgrind); --only rates does not "
                                "need it")
 
 
@@ -46,8 +46,9 @@ def figures_of(caches, tlb):
 
 
 def count(pcs, plan, variant, on_tick):
-    """(Outcome, figures); the figures are {} if a run failed. With huge pages only the TLB is
-    counted: cachegrind does not simulate pages, so the other counts would not change."""
+    """(Outcome, figures); the figures are {} if a run failed. With huge pages, only the misses of
+    the TLB are counted: cachegrind does not simulate pages, so the other counts would not
+    change."""
     demand_valgrind()  # a resumed series may run on another machine
     huge = variant.huge_pages == "on"
     simulated = [variant.geometry.tlb_options(huge)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The experiments behind figures 2 to 9 of Carothers, Perumalla and Fujimoto (WSC 1999), and the
-future work of that paper: large pages and prefetching. The third idea of that paper, to have an
-event and its saved state in one block, is part of figures 2 to 9: with `copy` at every event, the
-undo bytes are in the history entry of the event. With an interval above 1, and with `snapshot`, a
-saved state is a separate block."""
+future work of that paper: large pages and prefetching. The third idea for future work in that paper
+is to have an event and its saved state in one block. This idea is part of figures 2 to 9: with
+`copy` at every event, the undo bytes are in the history entry of the event. With an interval above
+1, and with `snapshot`, a saved state is a separate block."""
 
 import dataclasses
 

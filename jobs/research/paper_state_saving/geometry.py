@@ -69,8 +69,8 @@ def cache_of_this_machine(level, otherwise):
 
 
 def this_machine():
-    """The caches of this machine. The system does not report the TLB; it is assumed to have 64
-    entries, as x86 processors since 2008, for pages of 4 KiB and 2 MiB."""
+    """The caches of this machine. The system does not report the TLB. The TLB is assumed to have 64
+    entries for pages of 4 KiB and 2 MiB, as in x86 processors since 2008."""
     return Geometry("this-machine", cache_of_this_machine(1, (32 << 10, 8, 64)),
                     cache_of_this_machine(2, (1 << 20, 16, 64)), 64, 4 << 10, 2 << 20)
 

@@ -90,8 +90,8 @@ def page(summary):
     settings = summary["settings"]
     lines += ["Made by `./jobs/run paper-state-saving`; [runs.csv](runs.csv) has every run, "
               "[summary.json](summary.json) the numbers of this page, [plan.json](plan.json) the "
-              f"settings. Rates: {settings['runs']} runs of each kind, seed {settings['seed']}, in "
-              "rounds of every kind in a new random order; times are those of the event loop. Shown "
+              f"settings. Rates: {settings['runs']} runs of each kind, seed {settings['seed']}. Each "
+              "round has one run of every kind, in a new random order. Times are those of the event loop. Shown "
               "are the median and, in brackets, the minimum and the maximum.", "",
               "Every run of a workload had the same digest: "
               + ", ".join(f"{name} `{digest}`" for name, digest in summary["digests"].items()) + ".",

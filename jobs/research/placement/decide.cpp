@@ -22,7 +22,7 @@ constexpr double bytes_max = 1e18;
 
 double rounded(double value, double per_unit) { return std::round(value * per_unit) / per_unit; }
 
-// One object of the file, and its position there for error messages.
+// One object of the file, and its position in the file, for error messages.
 class Case {
   public:
     Case(const json& value, std::string where) : value_(value), where_(std::move(where)) {
@@ -50,7 +50,8 @@ class Case {
         if (!value.is_array() || value.empty()) fail(name, "a nonempty array");
         return value;
     }
-    // Adds the case's nodes to `taken`. Throws SetupError if a node is already in `taken`.
+    // Returns the nodes in the array `name`, and adds them to `taken`. Throws SetupError if a node
+    // is already in `taken`.
     std::vector<std::size_t> nodes(const char* name, const BandwidthMatrix& machine,
                                    NodeSet& taken) const {
         std::vector<std::size_t> nodes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `placement decide FILE`: computes the engine's decisions for cases that a file describes. So they
-// can be examined and compared without a machine of that kind.
+// `placement decide FILE`: computes the engine's decisions for cases that a file describes. So
+// these decisions can be examined and compared without the described machines.
 //
 //     {"asymsched": [{"name": "…", "machine": …,
 //                     "clusters": [{"nodes": [0, 3], "gigabytes": [1, 1],

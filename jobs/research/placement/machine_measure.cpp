@@ -25,7 +25,8 @@ constexpr std::size_t line_bytes = 64;
 constexpr std::size_t chain_bytes_max = std::size_t{64} << 20;  // beyond the caches of one core
 constexpr std::size_t pages_per_move = 4096;
 constexpr double placed_enough = 0.99;
-constexpr std::size_t bytes_between_checks = std::size_t{1} << 20;  // checks of `over`
+// The bytes that a thread reads between two checks of `over`.
+constexpr std::size_t bytes_between_checks = std::size_t{1} << 20;
 
 // Memory on one node. The cache lines at its beginning also form a chain.
 class Buffer {

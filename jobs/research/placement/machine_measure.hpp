@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures how fast the nodes of this machine read each other's memory (`./jobs/run machine`). For
 // the bandwidth, the CPUs of each node (one CPU of each core) read a buffer on each node
-// sequentially: first while the other CPUs are idle, then while the CPUs of every other node read
-// from another node. For the latency, one CPU follows a chain through the buffer in random order.
-// The measurement takes about an eighth of a second per pair of nodes.
+// sequentially. This is done twice: first while all other CPUs are idle, then while the CPUs of all
+// nodes read, each from the memory of a different node. For the latency, one CPU follows a chain
+// through the buffer in random order. The measurement takes about an eighth of a second per pair of
+// nodes.
 //
 // Thread: the function starts its own threads. No other program should run on the machine.
 #pragma once
@@ -34,7 +35,7 @@ struct MeasureEffort {
 };
 
 // Throws MachineError if threads cannot be started or a node has no free memory. On a machine with
-// several nodes, also if threads cannot be bound or pages cannot be moved to nodes.
+// several nodes, also throws it if threads cannot be bound, or if pages cannot be moved to nodes.
 MeasuredMachine measure_machine(Os& os, const MeasureEffort& effort = {});
 
 }  // namespace nw

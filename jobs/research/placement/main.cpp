@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// placement: decisions about where pages and threads should be, outside of a run.
+// placement: computes decisions about the nodes of pages and threads, without a run.
 //
 //     placement decide FILE.json    answers the cases of a file (decide.hpp)
 //     placement measure [FILE]      measures this machine (measure.hpp): ./jobs/run machine

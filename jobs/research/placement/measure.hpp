@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `placement measure [FILE]`: measures this machine, prints the tables, and writes them to FILE.
-// Without FILE it writes to the cache file that runs on this machine read.
+// Without FILE, it writes them to the cache file. Runs on this machine read the cache file.
 #pragma once
 
 #include <string>

@@ -15,8 +15,8 @@ def spread(values):
 
 
 def ratio(records, before, after, column):
-    """The spread of before / after over pairs of runs of the same round, because a temporary
-    slowdown of the machine affects both runs of a round."""
+    """The spread of before / after over pairs of runs. Both runs of a pair are from the same round,
+    because a temporary slowdown of the machine affects both runs of a round."""
     slow, fast = records.of(before, column), records.of(after, column)
     return spread(slow[run] / fast[run] for run in sorted(slow.keys() & fast.keys()))
 

@@ -66,7 +66,7 @@ double erfc_above_half(double x) noexcept {
         smooth = portable::polynomial(far_out, 1 / (x * x)) / x;
     }
     // A relative error of x^2 becomes a relative error of e^(-x^2) that is x^2 times as large.
-    // Therefore the square is exact.
+    // Therefore the square is computed exactly.
     const portable::DoubleDouble square = portable::exact_product(x, x);
     const auto parts = portable::exponential_parts(-square.high, -square.low);
     const double power = parts.power.high + (parts.power.low + parts.power.high * parts.rest);

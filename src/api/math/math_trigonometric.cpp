@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sin and cos. Integer arithmetic reduces an angle of any size exactly to a number of quarter turns
 // and a rest (after Payne and Hanek: "Radian reduction for trigonometric functions", 1983). All
-// angles beyond π/4 use this method. It is fast where one instruction multiplies two 64-bit words.
+// angles beyond π/4 use this method. The method is fast on processors that multiply two 64-bit
+// words with one instruction.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -64,7 +65,7 @@ Reduced reduce(double x) noexcept {
     const std::uint64_t mantissa = (bits & 0xfffffffffffff) | std::uint64_t{1} << 52;
 
     // |x| = mantissa · 2^exponent. Bits of 2/π above 2^-(exponent - 1) contribute only multiples of
-    // four quarters. The product with the next 192 bits is exact modulo 4. The bits after these
+    // four quarters. The product with the next 192 bits is exact modulo 4. The later bits
     // contribute less than 2^-137.
     std::array<std::uint64_t, 3> fraction;  // highest first: two bits of quarters, then the rest
     Wide carry = 0;

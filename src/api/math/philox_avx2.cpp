@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that is compiled for AVX2. The program calls it only on a processor that has AVX2.
-// It uses no inline function that other files share: the linker might keep the AVX2 version of such
-// a function for all files.
+// The only file that is compiled for AVX2. The program calls its function only on a processor that
+// has AVX2. The file uses no inline function that other files share: the linker might keep the AVX2
+// version of such a function for all files.
 #include <immintrin.h>
 
 #include "api/math/philox_lanes.hpp"

@@ -16,7 +16,8 @@ namespace nw {
 struct PhiloxBlocks {
     static constexpr std::size_t width = 8;
 
-    // Input. No block belongs to the last count, which a user may set to a value that no LP has.
+    // Input. No block belongs to the last element of `counter`. A user may set this element to a
+    // value that no LP has.
     alignas(64) std::uint64_t counter[width + 1];
     std::uint32_t stream[width];
     // Output: the second and the first draw, as in Random::Block.
@@ -30,7 +31,7 @@ std::vector<PhiloxVectors> philox_vectors();
 
 // make(blocks, seed) fills in `block`.
 using MakePhiloxBlocks = void (*)(PhiloxBlocks& blocks, std::uint64_t seed);
-// Returns the function that uses these vectors. Requires: philox_vectors() contains them.
+// Returns the function that uses these vectors. Requires: philox_vectors() contains `vectors`.
 MakePhiloxBlocks philox_maker(PhiloxVectors vectors) noexcept;
 // Returns the function for the fastest vectors, or for the vectors that force_philox_vectors() has
 // set.

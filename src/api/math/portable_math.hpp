@@ -4,8 +4,8 @@
 // arguments and are slightly less exact, because most events call them and they must be fast.
 // Requires: -ffp-contract=off, with which all of numawarp is compiled.
 //
-// Errors, found by comparing 20 million arguments each with long double: log below 2^-51 relative,
-// cos_turn below 2^-52 absolute.
+// The relative error of log is below 2^-51. The absolute error of cos_turn is below 2^-52. These
+// bounds were found with 20 million arguments for each function, in comparison with long double.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ namespace detail {
 // Table-driven (Tang: "Table-driven implementation of the logarithm function in IEEE floating-point
 // arithmetic", 1990): x = 2^k z with z in [11/16, 11/8). For z's interval, a table contains a
 // number c near 1/z, and log(1/c). A short series gives log(1 + r) for r = cz - 1. The two
-// intervals that touch 1 have c = 1. The result there is the series alone, and its relative error
-// is as small as elsewhere.
+// intervals that touch 1 have c = 1. In these intervals, the result is the series alone, and its
+// relative error is as small as in the other intervals.
 struct LogInterval {
     double c;  // has 10 bits
     double log_of_inverse;

@@ -15,9 +15,9 @@ void Random::make_block() noexcept {
                                                  stream_, 0}};
     const r123::Philox4x32::key_type key = {
         {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)}};
-    // The scalar rounds are used. A vector version has fewer instructions, but a longer chain of
-    // dependent instructions, for which an event waits (PHOLD without an engine: 48 ns per event
-    // with the vector version, 40 ns with the scalar rounds).
+    // The scalar version is used. A vector version has fewer instructions, but its chain of
+    // dependent instructions is longer, and an event waits for the end of this chain (PHOLD without
+    // an engine: 48 ns per event with the vector version, 40 ns with the scalar version).
     const auto out = r123::Philox4x32()(counter, key);
     block_[1] = (std::uint64_t{out[1]} << 32) | out[0];
     block_[0] = (std::uint64_t{out[3]} << 32) | out[2];

@@ -232,7 +232,7 @@ class ModelCheck {
                            [&](const Breach& one) { return one.rule == rule; });
     }
 
-    // Describes the difference between the two runs. A run that failed differs, too.
+    // Describes the difference between the two runs. A failed run counts as different.
     std::optional<LogDifference> difference(const Ended& run, const Ended& other) const {
         if (!run.well()) return LogDifference{false, run.last_words};
         return first_difference(other.log, run.log, *kinds_);

@@ -16,8 +16,8 @@ namespace nw {
 
 namespace {
 
-// Lays out --help with CLI11. CLI11 does not parse the command line: it would split values that
-// look like lists, and names of flags that contain a value.
+// Lays out --help with CLI11. CLI11 does not parse the command line, because it would split two
+// kinds of words: values that look like lists, and names of flags that contain a value.
 std::string laid_out(const OptionTable& table, const std::string& name,
                      const std::string& description) {
     CLI::App page(description, name);
@@ -68,9 +68,9 @@ void set(const OptionSpec& spec, const std::string& text, Settings& settings) {
     }
 }
 
-// Splits the arguments into options and values. The value of an option is the part after "=" or
-// else the next argument, even if it begins with a dash ("--until" "-5"). A flag needs no value;
-// "--flag off" and "--flag=off" switch it off.
+// Splits the arguments into options and values. The value of an option is the part after "=".
+// Without "=", the value is the next argument, even if this argument begins with a dash ("--until"
+// "-5"). A flag needs no value; "--flag off" and "--flag=off" switch it off.
 std::vector<Given> split(const std::vector<std::string>& arguments, const OptionTable& table) {
     std::vector<Given> given;
     for (std::size_t i = 0; i < arguments.size(); ++i) {

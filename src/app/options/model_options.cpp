@@ -87,8 +87,9 @@ class ModelOptions final : public Options {
         std::vector<std::string> words;
         for (const Value& one : values) words.push_back(fmt::format("{}", one));
         demand(std::find(values.begin(), values.end(), value) != values.end(), name,
-               fmt::format("has the default \"{}\"; allowed: one of its values: {}", value,
-                           words.empty() ? "it has none" : enumerate(words, " or ")));
+               fmt::format(
+                   "has the default \"{}\"; allowed: {}", value,
+                   words.empty() ? "an option with at least one value" : enumerate(words, " or ")));
         demand(std::find(words.begin(), words.end(), "") == words.end(), name,
                "has an empty value; allowed: words that can be typed");
         OptionSpec& spec =

@@ -33,7 +33,7 @@ constexpr Range allowed_time = above(0);
 constexpr Range allowed_seconds = above(0).to(1e9);
 constexpr Range allowed_share = from(0).to(1);
 
-// Options that change how the engine executes the run, but no result.
+// Options that change how the engine executes the run, but not its results.
 constexpr OptionRole execution{Engines::all, Equal::value, Equal::none, InCheckModel::replaced};
 constexpr OptionRole time_warp{Engines::others_ignore, Equal::value, Equal::none,
                                InCheckModel::replaced};
@@ -63,7 +63,7 @@ const OptionNeed results{"--output DIR or --stats FILE", [](auto& s) {
                              return !s.config.output_directory.empty() || !s.stats_file.empty();
                          }};
 
-// The need of any placement policy with this property.
+// A need that any placement policy with this property meets.
 OptionNeed policy(bool PlacementChoice::*property) {
     std::vector<std::string> words;
     for (const PlacementChoice* const choice : placement_choices)
@@ -120,7 +120,7 @@ void add_engine(OptionBuilder& table, Config& config) {
     table.add_number_or("watchdog", "SECONDS", "off", config.watchdog_seconds, allowed_seconds,
                         {execution, {}, {}},
                         "after this time, report the handler or the rank that delays the run, or "
-                        "the virtual time at which events follow each other without end");
+                        "the virtual time of an endless chain of events");
     table.add_number_or("handler-timeout", "SECONDS", "off", config.handler_timeout_seconds,
                         allowed_seconds, {limit, {}, {}},
                         "end the run if a handler that cannot be rolled back takes longer");
@@ -187,9 +187,10 @@ void add_time_warp(OptionBuilder& table, Config& config) {
         if (config.window_mode == WindowMode::fixed) return json(config.window);
         return json(config.window_mode == WindowMode::off ? "off" : "auto");
     };
-    table.add_words(
-        "keep-safe-events", config.keep_safe_events, switch_words, {time_warp, {}, {late_commit}},
-        "also keep undo data for events that nothing can undo, to measure the cost of keeping it");
+    table.add_words("keep-safe-events", config.keep_safe_events, switch_words,
+                    {time_warp, {}, {late_commit}},
+                    "keep undo data for all events, even for events that nothing can undo (to "
+                    "measure the cost)");
     table
         .add_number_or("lps-per-group", "N", "auto", config.lps_per_group,
                        from(1).to(Partition::lps_per_group_most), {execution, {}, {}},
@@ -271,8 +272,8 @@ void add_memory(OptionBuilder& table, Config& config) {
     table.add_number_or(
         "proximity", "SHARE", "auto", config.proximity, allowed_share,
         {execution, {policy(&PlacementChoice::reads_proximity)}, {}},
-        "with --place weighted: the share of the pages due to nodes without workers that is put on "
-        "nodes with workers instead; auto: the fastest value, searched during the run");
+        "with --place weighted, nodes without workers also get pages; this share of these pages is "
+        "put on nodes with workers instead; auto: the fastest value, searched during the run");
     OptionSpec& pagemigd =
         table.add("pagemigd", "THREADS@SECONDS|auto|off", "auto", {time_warp, {}, {no_region}},
                   "threads and period of the daemon that moves pages to the "
@@ -296,8 +297,8 @@ void add_long_runs(OptionBuilder& table, Settings& settings) {
     SaveOptions& save = settings.config.save;
     table.group("Long runs");
     table.add_text("checkpoint", "DIR", save.directory, {execution, {region}, {}},
-                   "save the whole run in this folder periodically, and on SIGTERM, SIGUSR1 or "
-                   "SIGHUP, which then end it with exit code 0");
+                   "save the whole run in this folder periodically, and when SIGTERM, SIGUSR1 or "
+                   "SIGHUP ends the run (exit code 0)");
     table.add_number("checkpoint-period", "S", save.period_seconds, allowed_seconds,
                      {execution, {checkpoints}, {}},
                      "seconds of wall time between two checkpoints");

@@ -42,8 +42,8 @@ struct Settings {
     std::set<std::string, std::less<>> given;  // names of the options that the user wrote
 };
 
-// Facts about a run that decide which options have no effect in it, and the values that the engine
-// has chosen.
+// Facts about a run that determine which options have no effect in the run, and the values that the
+// engine has chosen.
 struct RunShape {
     Rollback rollback{};
     std::uint64_t workers = 1;  // on all ranks
@@ -62,7 +62,7 @@ struct RunShape {
 
 // setting: a value for the run. text: the program prints a text and executes no run. file: names a
 // file of settings. check: the program starts other runs. A file of settings may contain only
-// options of the first kind.
+// options with the use `setting`.
 enum class OptionUse : std::uint8_t { setting, text, file, check };
 // The engines for which the option has an effect. If the option has an effect only in Time Warp,
 // the other engines either ignore it or refuse it.
@@ -82,7 +82,7 @@ struct OptionRole {
     InCheckModel in_check_model = InCheckModel::undecided;
 };
 
-// Another option that an option needs if its value is not neutral.
+// Another option that must be given with an option whose value is not neutral.
 struct OptionNeed {
     std::string needed;  // "--checkpoint DIR"
     std::function<bool(const Settings&)> is_met;
@@ -114,7 +114,7 @@ struct OptionSpec {
     std::function<void(std::string_view)> set = {};  // throws InvalidValue
     std::function<void()> reset = {};                // to the default
     std::function<nlohmann::json()> value = {};      // in force; null: none
-    // If the engine may choose the value: its choice; null: the option has no effect.
+    // Set if the engine may choose the value. Returns the choice; null: the option has no effect.
     std::function<nlohmann::json(const RunShape&)> chosen = {};
     std::vector<const void*> variables = {};  // which the option sets
 
@@ -147,12 +147,13 @@ class OptionTable {
     std::vector<std::string> names(bool settings_only) const;
     // Whether the user has given the option, with a value that is not neutral.
     bool is_wanted(const OptionSpec& spec) const;
-    // Returns the reason why the option has no effect in the run; empty if it may have one.
+    // Returns the reason why the option has no effect in the run; empty if it may have an effect.
     std::string why_idle(const OptionSpec& spec, const RunShape& shape) const;
     // Returns one line for each option that is wanted and has no effect.
     std::vector<std::string> idle_notices(const RunShape& shape) const;
-    // For --engine auto: returns an option that has an effect only in Time Warp and to which the
-    // user has given another value than its default, as "--window off"; empty: there is none.
+    // For --engine auto: returns an option that has an effect only in Time Warp, with its value, as
+    // in "--window off". The user has given this option, and its value is not the default. Empty if
+    // there is no such option.
     std::string option_for_timewarp() const;
 
   private:
@@ -161,7 +162,7 @@ class OptionTable {
     std::size_t engine_options_ = 0;
 };
 
-// Return the words for these values on the command line, in messages and in the statistics.
+// Returns the word for this value on the command line, in messages and in the statistics.
 std::string_view word_for(EngineKind kind) noexcept;
 
 }  // namespace nw

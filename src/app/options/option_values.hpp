@@ -22,7 +22,7 @@ class InvalidValue : public std::runtime_error {
 };
 
 // Number: double, or std::uint32_t or std::uint64_t for whole numbers. The limits of an integer
-// type also apply. `or_else` describes, for the message, which other values the option accepts.
+// type also apply. `or_else`: the other values that the option accepts, as words for the message.
 template <class Number>
 Number parse_number(std::string_view text, Range allowed, std::string_view or_else = "");
 
@@ -33,7 +33,7 @@ inline constexpr Range allowed_period = above(0).to(86'400);
 PagemigdOptions parse_pagemigd(std::string_view text);
 
 // Reads a number of bytes, "512M", "8G", "1.5g" or "65536", with powers of 1024 as units. Throws if
-// it is smaller than `least`.
+// the number is smaller than `least`.
 std::uint64_t parse_size(std::string_view text, std::uint64_t least);
 
 // Returns the index of `text` in `words`.

@@ -40,8 +40,8 @@ class Rules {
     const Model& model_;
 };
 
-// True if the name can be a file's name: it has no separator of folders, and no zero byte, which
-// would end it for the kernel.
+// True if the name can be a file's name: it contains no "/", which separates folders, and no zero
+// byte, at which the kernel would end the name.
 bool is_file_name(const std::string& name) noexcept {
     return !name.empty() && name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
 }
@@ -54,8 +54,8 @@ bool is_on_one_line(const std::string& name) {
 // Checks the name of a kind or of a measure. `what` is the noun for the message.
 void check_name(const Rules& rules, std::string_view what, const std::string& name) {
     rules.demand(name.size() <= name_bytes_max,
-                 "{} of {} bytes in its name: must have a name of at most {}", what, name.size(),
-                 name_bytes_max);
+                 "{} with a name of {} bytes: must have a name of at most {} bytes", what,
+                 name.size(), name_bytes_max);
     rules.demand(is_on_one_line(name),
                  "{} \"{}\": must have a name in UTF-8 without control characters", what,
                  one_line(name));
@@ -99,7 +99,7 @@ std::vector<std::string> engines_besides(EngineKind kind) {
     return words;
 }
 
-// Refuses options that have a meaning only together with another option.
+// Refuses an option that needs another option if the other option is not given.
 void check_needs(const OptionTable& table) {
     const Config& config = table.settings().config;
     const bool time_warp = may_be_timewarp(config);
@@ -129,9 +129,9 @@ void check_measure_interval(const OptionTable& table, VirtualTime until) {
     const VirtualTime measured = until - config.warm_up;
     const bool is_lost = !(MeasureTimes{config.warm_up, interval}.end_of(0) > config.warm_up);
     if (is_lost || measured / interval > MeasureTimes::intervals_max)
-        throw SetupError(fmt::format("{}: must be at least {}, for at most {} intervals", given,
-                                     measured / MeasureTimes::intervals_max,
-                                     MeasureTimes::intervals_max));
+        throw SetupError(
+            fmt::format("{}: must be at least {}, so that there are at most {} intervals", given,
+                        measured / MeasureTimes::intervals_max, MeasureTimes::intervals_max));
 }
 
 void check_measures(const Model& model, const Rules& rules, const Setup& setup,

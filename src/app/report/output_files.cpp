@@ -42,8 +42,8 @@ int try_to_create(const std::string& path) {
 }
 
 // Opens a device or a pipe for writing. Returns its descriptor, or -1 and errno. The reader of a
-// pipe may open it a little later, so opening is tried for 5 s. Opening never blocks: without a
-// reader the run would hang before it has begun.
+// pipe may open it a little later, so opening is tried for 5 s. Opening never blocks, because
+// without a reader the run would hang before it has begun.
 int open_for_writing(const fs::path& path) {
     constexpr int tries = 100;
     constexpr std::chrono::milliseconds between{50};
@@ -110,7 +110,7 @@ void check_different_files(const KeptTables& tables, const Settings& settings) {
         if (path.empty() || (fs::exists(path, error) && !fs::is_regular_file(path, error))) return;
         const fs::path whole = fs::absolute(path, error);
         fs::path place = fs::weakly_canonical(whole, error);
-        if (error) place = whole;  // link cycle or too long; opening will report it
+        if (error) place = whole;  // a cycle of links or a long name: opening reports it
         if (const auto [other, is_new] = options.emplace(place, option); !is_new)
             throw SetupError(
                 fmt::format("--{} {}: --{} uses the same file; must be a different file", option,
@@ -156,12 +156,11 @@ std::string WholeFile::notice() const {
     if (!part_ || part_->left_alone().empty()) return {};
     const std::vector<std::string>& files = part_->left_alone();
     return fmt::format(
-        "--{} {}: next to it {} from another machine, whose run is still writing or was killed; "
-        "remove {} if no such run exists",
+        "--{} {}: the same folder contains {} from another machine, whose run is still writing or "
+        "was killed; remove {} if no such run exists",
         option_, path_,
-        files.size() == 1
-            ? files.front() + " is"
-            : fmt::format("{} and {} more files are", files.front(), files.size() - 1),
+        files.size() == 1 ? files.front()
+                          : fmt::format("{} and {} more files", files.front(), files.size() - 1),
         files.size() == 1 ? "it" : "them");
 }
 

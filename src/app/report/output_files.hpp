@@ -27,14 +27,15 @@ void check_different_files(const KeptTables& tables, const Settings& settings);
 class WholeFile {
   public:
     // `option`: the option's name for messages. Throws SetupError if the file cannot be written.
-    // With an empty path the object has no effect. A FIFO without a reader is tried for 5 s.
+    // With an empty path the object has no effect. If the path is a FIFO without a reader, the
+    // constructor tries to open it for 5 s.
     WholeFile(std::string option, std::string path);
     ~WholeFile();
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
 
-    // Reports in one line the files beside the target that may belong to another running run and
-    // were left alone. Empty if there are none.
+    // Returns one line about the files beside the target that were not removed, because they may
+    // belong to a run on another machine. Empty if there are no such files.
     std::string notice() const;
 
     // append(), complete() and write() throw MachineError. Call complete() exactly once, after

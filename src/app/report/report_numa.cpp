@@ -74,10 +74,10 @@ std::string pagemigd_line(const RunFacts& facts) {
     const MigrationFigures& figures = daemon.figures;
     const std::uint64_t unmoved = figures.pages_busy + figures.pages_no_room + figures.pages_failed;
     if (figures.pages_moved + unmoved == 0) return "";
-    std::string text =
-        fmt::format("{} moved by {} every {}, {} busy", plural(figures.pages_moved, "page"),
-                    plural(daemon.threads, "thread"), duration_text(daemon.period_seconds),
-                    duration_text(static_cast<double>(figures.busy_ns) / 1e9));
+    std::string text = fmt::format(
+        "{} moved by {} with a period of {}, {} busy", plural(figures.pages_moved, "page"),
+        plural(daemon.threads, "thread"), duration_text(daemon.period_seconds),
+        duration_text(static_cast<double>(figures.busy_ns) / 1e9));
     if (unmoved > 0)
         text += fmt::format(
             "; {} postponed, {} without room, {} refused", with_thousands(figures.pages_busy),

@@ -9,12 +9,13 @@
 
 namespace nw {
 
-// One line per node: cores, workers, memory, distances. On a machine with one node only with
-// --verbose.
+// One line per node: cores, workers, memory, distances. On a machine with one node, the table is
+// empty without --verbose.
 std::string topology_table(const RunFacts& facts);
 
-// One line per node with the MiB of each kind of pages there, and a line with the share of each
-// kind that is not on its worker's node. Empty on a machine with one node.
+// One line per node: for each kind of pages, the MiB on this node. The last line contains, for each
+// kind, the share of the pages that are not on the node of their worker. Empty on a machine with
+// one node.
 std::string placement_table(const RunFacts& facts);
 
 // Texts for single lines of the report.

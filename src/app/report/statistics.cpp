@@ -257,7 +257,7 @@ constexpr Field fields_after_figures[] = {
       "option had no effect"},
      options_used},
     {{"workers_detail", "array", "",
-      "for each worker rank, core, node (null: not pinned), lps, groups (both at the end), "
+      "for each worker: rank, core, node (null: not pinned), lps, groups (both at the end), "
       "busy_seconds (CPU time of its thread), asleep_seconds (time in which its thread slept, "
       "because the workers of this thread had no work), efficiency (share of its "
       "executed_events that were not rolled back) and every counter"},

@@ -69,15 +69,15 @@ std::string json_text(const std::string& text) {
 // Generates one rank's part of the file. Calls `give` with texts that consist of complete events,
 // each of which ends with ",\n".
 //
-// Processes and threads are numbered from 1, because Perfetto reserves 0 for the kernel and does
-// not show it.
+// Processes and threads are numbered from 1, because Perfetto reserves the number 0 for the kernel
+// and does not show a process or thread with this number.
 template <class Give>
 class RankPart {
   public:
     RankPart(std::uint32_t rank, const RunResult& result, const LpKinds& kinds, Give& give)
         : process_(rank + 1), result_(result), kinds_(kinds), give_(give) {
-        // A run that was continued from a checkpoint also has the tracks of earlier processes.
-        // These may have had more ranks.
+        // A run that was continued from a checkpoint also has the tracks of earlier processes. The
+        // earlier processes may have had more ranks.
         std::map<std::uint32_t, std::uint32_t> threads;  // number of threads of each rank
         for (const NamedTrack& track : result.trace) {
             std::uint32_t& thread = threads[track.rank];
@@ -100,7 +100,7 @@ class RankPart {
 
     static double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
-    // Sorts the ranks by their numbers in the viewer.
+    // Makes the viewer sort the ranks by their numbers.
     void emit_process(std::uint32_t rank) {
         emit(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":"rank {1}"}}}},)"
              "\n"
@@ -163,8 +163,9 @@ class RankPart {
              process_, name, seconds * 1e6, unit, value);
     }
 
-    // Writes counters for the whole run, over all ranks, from the first rank's samples. They also
-    // cover the time for which spans were left out. A counter's value is valid from its time on.
+    // Writes counters for the whole run, over all ranks, from the first rank's samples. The
+    // counters also cover the time for which spans were left out. A value of a counter is valid
+    // until the next value.
     void emit_course() {
         const std::vector<RunSample>& samples = result_.history;
         for (std::size_t i = 0; i + 1 < samples.size(); ++i) {

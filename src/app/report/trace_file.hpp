@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // --trace: writes the tracks of all ranks to one file in the trace event format, which Perfetto
-// (ui.perfetto.dev) and chrome://tracing open. There, ranks are processes and workers are threads.
-// GVT, the rate and efficiency of events, moved pages and the share of remote pages are counters.
+// (ui.perfetto.dev) and chrome://tracing open. These viewers show ranks as processes and workers as
+// threads. GVT, the rate and efficiency of events, moved pages and the share of remote pages are
+// counters.
 #pragma once
 
 #include "api/lp_kinds.hpp"

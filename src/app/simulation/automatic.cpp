@@ -21,7 +21,7 @@ bool is_lost_in_rounding(VirtualTime lookahead, VirtualTime at) noexcept {
 }
 
 // Returns why the conservative engine cannot execute the run, or an empty text. Ranks may have
-// different options, for example for --trace. Collective over the ranks.
+// different values of an option, for example of --trace. Collective over the ranks.
 std::string needs_timewarp(const RunPlan& plan, RankGroup& ranks) {
     for (const std::string& reason : ranks.share(plan.config.needs_timewarp))
         if (!reason.empty()) return reason;

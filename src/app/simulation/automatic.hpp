@@ -5,7 +5,8 @@ namespace nw {
 
 struct EngineRun;
 
-// --engine auto: runs one engine after the other, as a trial decides (engine_trial.hpp).
+// --engine auto: runs one engine after the other, in the order that trials determine
+// (engine_trial.hpp).
 void run_automatic(EngineRun& run);
 
 }  // namespace nw

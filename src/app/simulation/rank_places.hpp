@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the workers of this rank run. The launcher may have bound each rank to its own cores. If it
-// has not, ranks of a host have the same cores and divide them.
+// Where the workers of this rank run. The launcher may have bound each rank to its own cores.
+// Otherwise the ranks of a host have the same cores, and divide these cores among themselves.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,10 @@ struct RankPlaces {
     bool spare_core = false;         // each sharer has a core without a worker
 };
 
-// Collective. `workers_wanted` 0: each rank computes one worker per core of its share, and all
-// ranks use the smallest of these numbers. `cpu_quota`: the number of CPUs whose time the ranks on
-// these cores may use together (ControlGroups::cpu_quota()); it limits the number of cores.
+// Collective. If `workers_wanted` is 0, each rank computes the number of cores in its share, and
+// the smallest of these numbers is the number of workers of each rank. `cpu_quota`: the number of
+// CPUs whose time the ranks on these cores may use together (ControlGroups::cpu_quota()); it limits
+// the number of cores.
 RankPlaces choose_places(RankGroup& ranks, const Topology& topology, std::uint32_t workers_wanted,
                          double cpu_quota = std::numeric_limits<double>::infinity());
 

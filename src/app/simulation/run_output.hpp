@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The destination of this rank's committed rows: the tables, or, with several ranks, this rank's
-// own spool. The first rank merges all spools into one set of tables.
+// The destination of this rank's committed rows. With one rank, the rows go to the tables. With
+// several ranks, they go to this rank's own spool, and the first rank merges all spools into one
+// set of tables.
 //
 // Thread: one thread at a time, while no worker runs. Only the result of writer() is shared by the
 // workers.
@@ -27,7 +28,7 @@ class RunOutput {
 
     // Collective. Implements SyncOutput (engine/engine_run.hpp).
     OutputPosition sync();
-    // On a restart: removes the rows behind the position of the checkpoint from the tables.
+    // On a restart: removes from the tables all rows after the position of the checkpoint.
     void begin();
     // Collective, at the end of the run. Ensures: all rows are in the tables, followed by the first
     // rank's `last`, and the tables are on the disk.
@@ -37,7 +38,7 @@ class RunOutput {
     ColumnKinds column_kinds() const;
 
   private:
-    // Writes all rows that were handed over to the tables.
+    // Writes to the tables all rows that writer() has received.
     void collect();
 
     RankGroup& ranks_;

@@ -110,7 +110,7 @@ void check_saving(const Setup& setup, const Config& config, const MemorySource& 
                         saved != nullptr ? "restart" : "checkpoint"));
     if (config.save.on() && !config.save.why_addresses_differ.empty())
         notices.push_back(
-            fmt::format("--checkpoint: libraries have different addresses in each process here "
+            fmt::format("--checkpoint: libraries have different addresses in each process "
                         "({}); a run whose LPs point into libraries cannot be restarted",
                         config.save.why_addresses_differ));
     if (saved == nullptr) return;
@@ -121,7 +121,7 @@ void check_saving(const Setup& setup, const Config& config, const MemorySource& 
     if (saved->stray.to_program > 0 && saved->program_shift != AddressMap::program_shift())
         throw SetupError(fmt::format(
             "--restart: {} words in LPs point into the program, which is at a different address "
-            "now; allowed: a program linked with -no-pie, as numawarp::numawarp does",
+            "now; allowed: a program linked with -no-pie, a flag that numawarp::numawarp sets",
             saved->stray.to_program));
     if (setup.bound_to_process && saved->stray.elsewhere > 0)
         throw SetupError(
@@ -133,16 +133,17 @@ void check_saving(const Setup& setup, const Config& config, const MemorySource& 
 }
 
 // The destructors of the program and of libraries would use memory that has been rolled back, with
-// undefined results. So they are skipped; only the printed output is flushed.
+// undefined results. So the destructors are skipped; only the printed output is flushed.
 void end_without_destructors(int exit_code, void*) {
     std::cout.flush();
     std::fflush(nullptr);
     ::_exit(exit_code);
 }
 
-// At the end of the run, whether it succeeded or not, finds libraries that point into memory of
-// LPs, because they were first used in a handler. Their destructors would read or free this memory.
-// The libraries are named in notices, and the program ends without destructors.
+// At the end of each run, also of a failed run, finds libraries that point into memory of LPs. A
+// library has such pointers if it was first used in a handler. The destructors of such libraries
+// would read or free this memory. The libraries are named in notices, and the program ends without
+// destructors.
 class PointerScan {
   public:
     PointerScan(MemorySource& memory, std::vector<std::string>& notices)
@@ -151,8 +152,8 @@ class PointerScan {
         if (memory_.region() == nullptr) return;
         const std::vector<PointersFromOutside> all = sample_.found();
         if (all.empty()) return;
-        // If the memory of LPs keeps its contents, the holder of a pointer may read it. Pointers in
-        // the program's own variables are the model's responsibility.
+        // If the memory of LPs keeps its contents, a library may read this memory through its
+        // pointers. Pointers in the program's own variables are the model's responsibility.
         const bool stays = memory_.keeps_contents();
         if (!stays) {
             memory_.keep_mapped();
@@ -160,10 +161,11 @@ class PointerScan {
         }
         for (const PointersFromOutside& found : all) {
             if (stays && found.holder == "the program") continue;
-            notices_.push_back(fmt::format(
-                "{} points into memory of LPs, in {} words, and may have lost its data there in a "
-                "rollback; start libraries in on_process_start() or on_worker_start()",
-                found.holder, found.words));
+            notices_.push_back(
+                fmt::format("{} contains {} pointers into memory of LPs, and a rollback may have "
+                            "undone its data there; start libraries in on_process_start() or "
+                            "on_worker_start()",
+                            found.holder, found.words));
         }
     }
     PointerScan(const PointerScan&) = delete;
@@ -251,7 +253,8 @@ Simulation::Simulation(const Setup& setup, const Config& config, RankGroup& rank
 
 namespace {
 
-// Adds names to the figures that were counted by slots, for the report.
+// Adds the names of kinds and event types to the figures of each slot. The report prints these
+// names.
 void report_kinds(const LpKinds& kinds, const std::vector<StateKeepingRules>& state_keeping,
                   RunResult& result) {
     std::vector<KindReport> reports;
@@ -295,8 +298,9 @@ void note_lost_cpus(const std::vector<int>& before, const std::vector<int>& afte
 
 }  // namespace
 
-// Workers that have a CPU together get fewer LPs than a worker with its own CPU. All ranks must
-// compute the same partition, but do not have each other's CPUs.
+// Workers that share a CPU get fewer LPs than a worker with its own CPU. All ranks must compute the
+// same partition. But a rank does not receive the CPUs of the other ranks, so with several ranks
+// the shares are equal.
 std::vector<double> Simulation::worker_shares() const {
     if (ranks_.ranks() > 1 || !config_.pin) return {};
     const std::vector<double> shares = shares_of_cpus(where_.places);
@@ -328,8 +332,8 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
                               .host_places = where_.host_places};
     if (crowded_by_net)
         result.notices.push_back(
-            "--net-thread: every core has a worker; this is slower than with --net-thread off or "
-            "with one worker fewer");
+            "--net-thread: no core is free for this thread, because every core has a worker; "
+            "--net-thread off or one worker fewer is faster");
     if (plan_->moves_between_ranks() && !have_same_addresses(ranks_, *memory)) {
         plan_->same_addresses = false;
         result.notices.emplace_back(
@@ -381,8 +385,8 @@ RunResult Simulation::run(Model& model, LiveProgress& progress,
         run_events(model, memory_cap, progress, stop_signal, result);
     } catch (const std::bad_alloc&) {
         throw MachineError(
-            "out of memory; allowed: a smaller model, a smaller --window, or more than "
-            "the machine's free memory");
+            "out of memory; allowed: a smaller model, a smaller --window, or a machine "
+            "with more free memory");
     }
     if (result.reason == EndReason::interrupted && result.signal == 0)
         result.signal = stop_signal.load();

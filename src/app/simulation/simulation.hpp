@@ -23,7 +23,7 @@ namespace nw {
 
 class Simulation {
   public:
-    // Collective: the ranks learn where their workers run. Requires: the arguments outlive this
+    // Collective: the ranks determine where their workers run. Requires: the arguments outlive this
     // object; setup and configuration are consistent (app/options/setup_rules.hpp).
     Simulation(const Setup& setup, const Config& config, RankGroup& ranks);
 

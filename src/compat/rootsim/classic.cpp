@@ -140,7 +140,7 @@ std::optional<bool> takes_next(const std::string& word) {
 }
 
 // Sets n_prc_tot from --lp before the model reads its words, because the model may use n_prc_tot
-// then. The engine's option parser reports values that are not valid.
+// while it reads them. The engine's option parser reports values that are not valid.
 void look_for_lps(const std::vector<std::string>& ours) {
     for (std::size_t i = 0; i < ours.size(); ++i) {
         const std::string text = ours[i].starts_with("--lp=")               ? ours[i].substr(5)

@@ -119,9 +119,9 @@ class AgentLp final : public Lp {
     std::vector<Agent> agents_;
     std::unordered_map<agent_t, std::size_t> places_;  // key → index in agents_
     agent_t next_key_;
-    std::size_t iterated_ = 0;            // next for IterAgents(); 0 between events, after OnGVT()
-    const std::byte* tracked_ = nullptr;  // the model's data for the neighbors
-    std::vector<std::byte> published_;    // the data that the neighbors received last
+    std::size_t iterated_ = 0;                   // next agent; 0 between events and after OnGVT()
+    const std::byte* tracked_ = nullptr;         // the model's data for the neighbors
+    std::vector<std::byte> published_;           // the data that the neighbors received last
     std::vector<std::vector<std::byte>> heard_;  // by direction: the neighbor's data
     std::vector<unsigned> neighbors_;            // by direction
 };
@@ -290,7 +290,7 @@ void AgentLp::on_update(const Event& event) {
     }
 }
 
-// Sends the tracked data to the neighbors if they have changed since they were sent last.
+// Sends the tracked data to the neighbors if the data have changed since they were last sent.
 void AgentLp::publish() {
     if (tracked_ == nullptr || published_.empty() ||
         std::memcmp(published_.data(), tracked_, published_.size()) == 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers of classic ROOT-Sim (version 2): two multiply-with-carry generators of 32 bits
-// (Marsaglia). Equal draws give equal numbers of each distribution. The words of a Generator are:
-// both generators; the second number of a normal pair; whether there is such a number; unused.
+// (Marsaglia). If the draws are equal to those of ROOT-Sim, the numbers of each distribution are
+// equal, too. The words of a Generator are: both generators; the second number of a normal pair;
+// whether there is such a number; unused.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -14,7 +15,8 @@
 namespace nw::rootsim {
 namespace {
 
-// A generator would never leave a multiple of its modulus. The complement replaces such a number.
+// A generator whose state is a multiple of its modulus never leaves the multiples of the modulus.
+// The complement replaces such a state.
 std::uint32_t sound(std::uint32_t part, std::uint32_t modulus) noexcept {
     const std::uint32_t rest = part % modulus;
     return rest != 0 ? rest : ~part % modulus;
@@ -23,8 +25,8 @@ std::uint32_t sound(std::uint32_t part, std::uint32_t modulus) noexcept {
 }  // namespace
 
 // The master seed, rotated left by the LP's number modulo 64. LPs with equal numbers modulo 64
-// therefore have equal streams. As in ROOT-Sim, the right shift copies the sign bit. Other LPs can
-// have equal streams, too, if the seed is not below 2^63.
+// therefore have equal streams. As in ROOT-Sim, the right shift copies the sign bit. Therefore
+// other LPs can have equal streams, too, if the seed is 2^63 or larger.
 Generator classic_stream_of(std::uint64_t lp, std::uint64_t seed) {
     const auto places = static_cast<int>(lp % 64);
     const auto low =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ROOT-Sim's distributions. Equal draws of the generator give equal numbers. The logarithms are
-// those of the C library, as in ROOT-Sim, so that both give equal numbers on the same machine.
+// ROOT-Sim's distributions. If the draws of the generator are equal to those of ROOT-Sim, the
+// results are equal, too. The logarithms are those of the C library, as in ROOT-Sim, so that both
+// give equal numbers on the same machine.
 #pragma once
 
 #include <algorithm>

@@ -33,9 +33,9 @@ struct Interface {
 // reads it.
 extern constinit Interface model;
 
-// Types of events have 32 bits in ROOT-Sim and 16 bits in numawarp. The interface uses the types
-// from first_own_type on itself. An event whose ROOT-Sim type is one of these or larger has the
-// type wide_type here, and its ROOT-Sim type follows its content.
+// Types of events have 32 bits in ROOT-Sim and 16 bits in numawarp. The types from first_own_type
+// on are reserved for this interface. An event whose ROOT-Sim type is first_own_type or larger has
+// the type wide_type in numawarp, and its ROOT-Sim type is stored after its content.
 inline constexpr EventType first_own_type = UINT16_MAX - 7;
 inline constexpr EventType wide_type = UINT16_MAX;
 
@@ -52,8 +52,8 @@ class Lp : public LogicalProcess {
     Generator generator;  // of ROOT-Sim's random numbers
 
     std::uint32_t self() const noexcept { return static_cast<std::uint32_t>(self_); }
-    // True when the event at the end of the run has begun. Events that the model then schedules are
-    // dropped.
+    // True when the event at the end of the run has begun. Events that the model schedules after
+    // this moment are dropped.
     bool is_over() const noexcept { return is_over_; }
 
   protected:
@@ -85,7 +85,8 @@ struct Call {
 extern constinit thread_local Call running_call;
 
 // Sets running_call while a function of the model runs. The destructor resets it, also after an
-// exception, but not after a crash: then the next InCall or the end of the run overwrites it.
+// exception. After a crash, no destructor runs: the next InCall or the end of the run overwrites
+// running_call.
 class InCall {
   public:
     explicit InCall(const Call& call) noexcept { running_call = call; }

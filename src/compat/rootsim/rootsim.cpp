@@ -36,8 +36,8 @@ char** arguments = nullptr;
     arguments = words;
 }
 
-// Only the program reads the words before the word "--" or, without this word, before the first
-// word that begins with "--".
+// The words before the word "--" are only for the program. If there is no word "--", the words
+// before the first word that begins with "--" are only for the program.
 std::span<char*> words_typed() {
     return std::span(arguments, static_cast<std::size_t>(argument_count))
         .subspan(argument_count > 0 ? 1 : 0);
@@ -115,7 +115,7 @@ bool is_between_runs(const char* function) {
     return !stopper.is_running();
 }
 
-constexpr const char* run_goes_on = "called during a run; allowed: before or after it";
+constexpr const char* run_goes_on = "called during a run; allowed: before or after a run";
 
 }  // namespace
 }  // namespace nw::rootsim

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The generator of ROOT-Sim's random numbers, xoshiro256** (Blackman, Vigna: "Scrambled linear
-// pseudorandom number generators", 2021), and its first states. The functions that draw from it are
-// in other files, because a model may define its own functions of these names.
+// pseudorandom number generators", 2021), and its first states. The functions that draw from the
+// generator are in other files, because a model may define its own functions with the same names.
 #pragma once
 
 #include <bit>

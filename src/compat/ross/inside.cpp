@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The internal functions and variables of ROSS that ross.h declares. The functions do nothing but
-// refuse the call: outside of handlers this ends the program, and in a handler the event fails.
+// The internal functions and variables of ROSS that ross.h declares. The functions only refuse the
+// call: outside of handlers the program ends, and in a handler the event fails.
 #include <fmt/format.h>
 
 #include "program_state.hpp"

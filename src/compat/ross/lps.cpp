@@ -98,8 +98,8 @@ void map_custom() {
     g_tw_custom_initial_mapping();
 }
 
-// Gives the LPs their streams already here: models may draw before the run, and the run continues
-// the streams (take_defined_streams()).
+// Gives the LPs their streams before the run, because models may draw before the run. The run
+// continues these streams (take_defined_streams()).
 void give_streams() {
     defined_streams.assign(g_tw_nlp * g_tw_nRNG_per_lp, {});
     for (tw_lpid i = 0; i < g_tw_nlp; ++i) {

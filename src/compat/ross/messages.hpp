@@ -42,8 +42,8 @@ struct MessageLayout {
 
     std::size_t payload() const { return kept + message; }
 
-    // Returns false if the model has written beyond the declared size. `bytes` is `message`; a
-    // caller that has this number as a constant passes the constant.
+    // Returns false if the model has written beyond the declared size. `bytes` is equal to
+    // `message`. It is a parameter, because for some callers this number is a constant.
     bool is_within(const std::byte* of_model, std::size_t bytes) const {
         if (ours == 0) return true;
         std::uint64_t now;

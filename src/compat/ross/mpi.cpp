@@ -103,8 +103,8 @@ NW_STARTS_MPI(File_open, (MPI_Comm comm, const char* name, int mode, MPI_Info in
 
 #undef NW_STARTS_MPI
 
-// The engine's threads call MPI one at a time. Therefore MPI needs at least this thread level, even
-// if the model starts MPI itself.
+// The engine's threads call MPI one at a time. Therefore MPI must have at least the level
+// MPI_THREAD_SERIALIZED, even if the model starts MPI itself.
 int MPI_Init_thread(int* argc, char*** argv, int wanted, int* level) {
     // The engine sets the same value; mpi/session.cpp gives the reason.
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);

@@ -324,9 +324,10 @@ std::size_t read(const std::vector<std::string>& words, bool in_file) {
     return words.size();
 }
 
-// Removes the `count` words after the program's name, which were read, from argv. The model reads
-// the other words. As in ROSS, which moves the words one after the other, the last word is repeated
-// up to the old end of argv: some models read it there.
+// Removes from argv the `count` words after the program's name, which have been read. The model
+// reads the other words. In ROSS, which moves the words one after the other, the last word is
+// repeated up to the old end of argv. This function repeats it, too, because some models read the
+// last word at its old place.
 void leave(int& argc, char** argv, std::size_t count) {
     const auto first = argv + std::min(argc, 1);
     char** const end = argv + argc;

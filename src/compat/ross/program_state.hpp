@@ -26,10 +26,10 @@ void demand_outside(const char* function);
 
 // The data of the program that are not in ROSS's global variables.
 struct Program {
-    std::vector<std::string> arguments;  // of nw::run: the program's name, and options not of ROSS
+    std::vector<std::string> arguments;  // for nw::run: the program's name, and options not of ROSS
     std::vector<std::string> idle;       // options that were given and have no effect
     std::vector<std::string> own_words;  // as in nw::Setup
-    std::size_t left = 0;  // number of last words that only the model reads, with "--" before them
+    std::size_t left = 0;  // number of words at the end, from "--" on, that only the model reads
     unsigned ranks = 1;
     bool is_done = false;  // tw_run() was called
 };
@@ -76,7 +76,8 @@ extern bool uses_priorities;
 // The engine's priority of events without a priority. It represents ROSS's lowest priority, 1.
 inline constexpr unsigned priority_without = 10000;
 
-// The text of a printf() format and its arguments, without line ends at its end.
+// Returns the text of a printf() format and its arguments. Removes line ends at the end of the
+// text.
 std::string formatted(const char* format, va_list arguments);
 
 }  // namespace nw::ross

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tw_run(): the model as an nw::Model, its LPs as one class of LogicalProcess, and events.
 //
-// A handler receives a copy of its message and may write into it. The sent message does not change,
-// so that the event can be executed again after a rollback by snapshot. If the model has reverse or
-// commit handlers, the copy is stored in the payload when the event handler has returned
+// A handler receives a copy of its message and may write into the copy. The sent message does not
+// change, so that the event can be executed again after a rollback by snapshot. If the model has
+// reverse or commit handlers, the copy is stored in the payload when the event handler has returned
 // (messages.hpp). The copy is then also part of the digest.
 #include <algorithm>
 #include <atomic>
@@ -44,8 +44,8 @@ std::atomic<bool> some_have_ended = false;  // on_end() was called for LPs of th
 tw_bf* bits_of(std::byte* message) { return reinterpret_cast<tw_bf*>(message - bits_bytes); }
 
 // Ends an event handler that has called tw_lp_suspend(). The event is a failed event: its LP
-// executes nothing more until the event is undone. If the call requested it, the reverse handler
-// first undoes the changes of the event handler.
+// executes nothing more until the event is undone. If the call of tw_lp_suspend() requested this,
+// the reverse handler first undoes the changes of the event handler.
 [[noreturn, gnu::cold, gnu::noinline]] void suspend() {
     const Suspension suspension = this_call().suspension;
     tw_lp* const lp = suspension.lp;
@@ -67,9 +67,9 @@ void demand_within(const std::byte* message, std::size_t bytes) {
         refuse_message();
 }
 
-// An LP with messages of `Message` bytes, of a model with reverse or commit handlers
-// (MessageLayout::kept is not 0). `Message` = 0: messages of any size, of any model. Most messages
-// are short, and if the compiler has their size, a copy takes two instructions.
+// An LP whose messages have `Message` bytes, in a model with reverse or commit handlers
+// (MessageLayout::kept is not 0). If `Message` is 0, messages may have any size, in any model. Most
+// messages are short, and a copy takes two instructions if the compiler has the size.
 template <std::size_t Message>
 class Lp final : public LogicalProcess {
   public:
@@ -280,9 +280,9 @@ int run_model() {
     return nw::run(static_cast<int>(arguments.size()), arguments.data(), model);
 }
 
-// Whether the run has reached its end. False if the run was saved and stopped, and if there was no
-// run (as with --help): there are then no results that main() could read. All ranks return the same
-// value, even ranks without LPs.
+// Whether the run has reached its end. False if the run was saved and stopped, or if there was no
+// run (as with --help). In these cases there are no results that main() could read. All ranks
+// return the same value, even ranks without LPs.
 bool has_come_to_end() {
     const int own = some_have_ended ? 1 : 0;
     int any = own;
@@ -307,8 +307,9 @@ namespace {
 
 std::byte* message_of(tw_event* event) { return static_cast<std::byte*>(tw_event_data(event)); }
 
-// The payload of a new event. It begins before the message with layout.kept bytes, which the event
-// handler's results will overwrite. Until then these bytes are part of the tw_event, or unused.
+// The payload of a new event. It begins layout.kept bytes before the message. The results of the
+// event handler will overwrite these bytes later. When the event is sent, these bytes are part of
+// the tw_event, or unused.
 std::span<const std::byte> payload_from(const std::byte* message) {
     return {message - layout.kept, layout.payload()};
 }
@@ -413,7 +414,7 @@ void tw_run(void) {
     first_with_care = uses_priorities ? 0 : g_tw_total_lps;
     end_of_run = g_tw_ts_end;
     const int code = run_model();
-    this_call().finish();  // a failed handler did not call it
+    this_call().finish();  // a failed handler has not called finish()
     if (code == 0 && has_come_to_end()) return;
     std::fflush(stdout);
     tw_end();

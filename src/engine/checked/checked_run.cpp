@@ -101,8 +101,8 @@ void CheckedRun::find_changed_variables(const std::string& call) {
     }
 }
 
-// The LP's heap equals its snapshot after the LP's last handler, unless other code has written
-// there.
+// The LP's heap equals the snapshot that was taken after the LP's last handler, unless other code
+// has written into the heap.
 void CheckedRun::find_foreign_writes(const RunningCall& call, const LpKinds& kinds) {
     if (call.lp->id >= images_.size() || has_foreign_write_) return;
     const Image& image = images_[call.lp->id];
@@ -118,8 +118,8 @@ void CheckedRun::find_foreign_writes(const RunningCall& call, const LpKinds& kin
                      describe_call(call, kinds), where)});
 }
 
-// Finds pointers in the LP to a worker's memory for results of libc and to thread_local variables.
-// The next handler of any LP on the worker may overwrite this memory.
+// Finds pointers in the LP that point to thread_local variables or to a worker's memory for results
+// of libc. The next handler of any LP on the worker may overwrite these data.
 void CheckedRun::find_kept_results(const RunningCall& call, const LpKinds& kinds) {
     if (has_kept_result_) return;
     const std::vector<AddressRange> ranges = thread_result_ranges();
@@ -136,7 +136,7 @@ void CheckedRun::find_kept_results(const RunningCall& call, const LpKinds& kinds
                 {"Pointers to results of libc",
                  fmt::format("{}the LP keeps a pointer, at byte {} of {}, to a result of a libc "
                              "function or to a thread_local variable: other LPs on the worker "
-                             "overwrite it, and each worker has a separate one",
+                             "overwrite this memory, and each worker has other memory for it",
                              describe_call(call, kinds), at,
                              is_object ? fmt::format("the LP's object ({} bytes)",
                                                      kinds.object_bytes(call.lp->kind))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of --check-model within one of its runs. It logs each committed event with its payload,
-// so that the first event that differs between two runs can be named. It checks, around each
-// handler, the data that no handler may change. Before each handler, it fills the stack with known
-// bytes, so that runs with different bytes reveal variables that a handler reads and has not
-// written. app/modelcheck/model_check starts the runs and compares them.
+// The checks of --check-model during one run. A CheckedRun logs each committed event with its
+// payload, so that the first event that differs between two runs can be named. Before and after
+// each handler, it checks the data that no handler may change. Before each handler, it fills the
+// stack with known bytes, so that runs with different bytes reveal uninitialized variables that a
+// handler reads. app/modelcheck/model_check starts the runs and compares them.
 //
 // Thread: any for note_committed(). All other functions: the worker of a sequential run.
 #pragma once
@@ -30,7 +30,7 @@ struct Group;
 class LpKinds;
 struct Snapshot;
 
-// An event in the log, where its payload follows it.
+// An event in the log. In the log, the event's payload follows this structure.
 struct LoggedEvent {
     EventKey key;
     std::uint32_t target;
@@ -66,8 +66,8 @@ class CheckedRun {
     // Called before the first LP is built, and after the last LP is built.
     void before_building();
     void after_building();
-    // Called before and after on_start(). For on_event(), after_call() is called when the engine
-    // has also handled the event's sends and has updated the LP's digest.
+    // Called before and after each on_start() and on_event(). After on_event(), the engine first
+    // handles the event's sends and updates the LP's digest, and then calls after_call().
     void before_call(const RunningCall& call, const LpKinds& kinds);
     void after_call(const RunningCall& call, Group& group, const LpKinds& kinds);
     // Whether the run has reached the limit of events or the limit of seconds.
@@ -88,8 +88,8 @@ class CheckedRun {
         Snapshot* snapshot = nullptr;  // of the LP after its last handler
         Group* group = nullptr;
     };
-    // Reports variables that a call, which has returned, has changed. `call` is the beginning of
-    // the message.
+    // Called after a call has returned. Reports the variables that the call has changed. `call` is
+    // the beginning of the message.
     void find_changed_variables(const std::string& call);
     void find_foreign_writes(const RunningCall& call, const LpKinds& kinds);
     void find_kept_results(const RunningCall& call, const LpKinds& kinds);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run between two engines: one engine has stopped, and another one continues with the same LPs in
-// the same process. Everything before `gvt` is executed and committed, and nothing from it on has
-// been executed. No LP has a history, and no message is in flight. Pending events with a payload
-// have records.
+// the same process. Everything before `gvt` is executed and committed, and nothing at or after
+// `gvt` has been executed. No LP has a history, and no message is in flight. Pending events with a
+// payload have records.
 //
 // Each worker moves its groups into this object or out of it, and accesses only the entries of
 // these groups and its own entry of `workers`. The main thread writes the other members. Worker 0

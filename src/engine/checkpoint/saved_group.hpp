@@ -4,14 +4,14 @@
 //
 // The dump is written between two events, when the group has no history and no mail. LpRecords,
 // heaps and pending events are in the group's memory, which has the same addresses in the process
-// that reads the dump. Two other things may have other addresses there: functions of the program,
-// and objects that the model shares with its LPs. LPs get pointers to them through the arguments of
-// their constructors. Therefore the reading process constructs the LPs first, and then overwrites
-// them with the dump. If a word in the dump still has the value that the constructor stored in the
-// writing process, it gets the value that the constructor has stored in the reading process.
-// Pointers that handlers have stored cannot be distinguished from numbers and are not changed.
-// Words that look like such pointers are counted; words that point into libraries are counted for
-// each library.
+// that reads the dump. Functions of the program, and objects that the model shares with its LPs,
+// may have other addresses in that process. LPs get pointers to such functions and objects through
+// the arguments of their constructors. Therefore the reading process constructs the LPs first, and
+// then overwrites them with the dump. If a word in the dump still has the value that the
+// constructor stored in the writing process, it gets the value that the constructor has stored in
+// the reading process. Pointers that handlers have stored cannot be distinguished from numbers and
+// are not changed. Words that look like such pointers are counted; words that point into libraries
+// are counted for each library.
 //
 // Thread: the group's owner.
 #pragma once
@@ -43,13 +43,13 @@ struct SavedPart {
     IntervalSums intervals;  // since this process began
 };
 
-// Stores in group.constructed the words with which the LPs' constructors point out of the LPs'
-// heaps. Requires: the LPs were built, and nothing has happened since.
+// Stores in group.constructed the words that the LPs' constructors have stored and that point out
+// of the LPs' heaps. Requires: the LPs were just built.
 void note_constructed(Group& group, const AddressMap& map);
 
 // Pending events by group. Records are in chains that use EventRecord::next_sent, so that saving
-// takes no memory for them; next_sent has no other use when the events that sent the pending events
-// are final. For each short event, it takes 8 bytes.
+// takes no memory for records. next_sent has no other use, because the events that scheduled the
+// pending events are final. For each short event, saving takes 8 bytes.
 class PendingChains {
   public:
     // The entries of `pending` must not move in memory, nor change, while the chains are used.
@@ -74,7 +74,7 @@ StrayPointers write_group(const Group& group, const PendingChains& pending, cons
 
 // Replaces the LPs of `group`, which were just built, by a dump of write_group(). Returns the
 // records of the pending events. Throws SetupError if the constructors have allocated other memory
-// than in the writing process; throws the exceptions of read().
+// than in the writing process. Also throws the exceptions of read().
 std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read);
 
 // Writes a worker's groups to `file`, one section for each group. `file_number`: the index of the
@@ -95,7 +95,7 @@ class SavedGroups {
   private:
     const SavedRun& saved_;
     std::optional<SectionReader> file_;
-    std::uint32_t number_ = 0;  // of the open file
+    std::uint32_t number_ = 0;  // number of the open file
 };
 
 }  // namespace nw

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the shared libraries of a saved run with the libraries of the process that is to
-// continue it. LPs contain pointers into libraries (to virtual functions, facets of locales, memory
-// resources). These pointers are valid only if the same library is at the same address.
+// continue the run. LPs contain pointers into libraries (to virtual functions, facets of locales,
+// memory resources). These pointers are valid only if the same library is at the same address.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace nw {
 
-// The index of the library that contains the address; nullopt if none does.
+// The index of the library that contains the address; nullopt if no library contains it.
 std::optional<std::size_t> module_at(const std::vector<LoadedModule>& modules,
                                      std::uint64_t address) noexcept;
 

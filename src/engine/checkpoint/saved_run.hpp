@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of a saved run except the memory of its groups. A process decides by this content
-// whether it can continue the run. run_saver.hpp writes the content; saved_run_folder.hpp finds it.
+// The content of a saved run except the memory of its groups. From this content, a process
+// determines whether it can continue the run. RunSaver collects the content; SavedRunFolder writes
+// and reads it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ namespace nw {
 
 // The progress of all workers of a saved run, except the data in the LPs' memory.
 struct SavedProgress {
-    VirtualTime gvt = 0;  // every event before it is final; no event from it on has been executed
+    VirtualTime gvt = 0;  // all events before gvt are final; no other event has been executed
     EventKey end_key{-1.0, 0, 0, 0};
     VirtualTime last_committed_time = 0;
     Counters totals;
@@ -40,11 +41,12 @@ struct SavedGroup {
     Section section;
 };
 
-// The file and the section that contain a track of --trace: its spans as they are in memory.
+// The file and the section that contain a track of --trace. The section contains the spans of the
+// track as they are in memory.
 struct SavedTrack {
     std::uint32_t rank = 0;
     std::string name;
-    std::int64_t end_ns = 0;  // of its last span, in the time of the whole run
+    std::int64_t end_ns = 0;  // end of the last span, in the time of the whole run
     std::uint32_t file = 0;
     Section section;
 };
@@ -65,7 +67,7 @@ struct StrayPointers {
     std::uint64_t to_program = 0;
     std::vector<std::uint64_t> to_module;  // into each library, by its index in SavedRun::modules
     std::uint64_t elsewhere = 0;
-    std::string example;  // of the pointers to elsewhere: the first one
+    std::string example;  // the first of the pointers to elsewhere
     std::uint32_t example_lp = 0;
 
     void combine(const StrayPointers& other);
@@ -81,7 +83,7 @@ struct SavedRun {
     // Addresses that must be the same at the restart.
     std::uint64_t region_base = 0;
     std::uint64_t slot_bytes = 0;
-    std::uint64_t program_shift = 0;  // only if stray.to_program > 0
+    std::uint64_t program_shift = 0;  // must be the same only if stray.to_program > 0
     StrayPointers stray;
     // Libraries. If LPs point into a library, it must have the same address at the restart. `begin`
     // is 0 if LPs point into the library and ranks had it at different addresses.
@@ -92,7 +94,7 @@ struct SavedRun {
     IntervalSums intervals;
 
     // These members are not packed: the saved run's folder, the checksum of the packed bytes, and
-    // the time at which the run ended, if it ended after it was saved.
+    // the time at which the run ended. This time exists only if the run ended after it was saved.
     std::string folder;
     std::string checksum;
     std::optional<VirtualTime> over_at;

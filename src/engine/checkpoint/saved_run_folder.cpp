@@ -37,11 +37,12 @@ constexpr std::size_t number_digits = 6;  // at least
 constexpr const char* latest_file = "latest.json";
 constexpr const char* manifest_file = "manifest";
 
-// The kernel may take seconds to free the memory of a killed run, which holds its lock until then.
+// The kernel may take seconds to free the memory of a killed run. Until then, the run holds its
+// lock.
 constexpr double lock_patience_seconds = 5;
 
-// Returns the content of a small file. Stores in `trouble` the reason if the file cannot be read,
-// else an empty string.
+// Returns the content of a small file. If the file cannot be read, stores the reason in `trouble`;
+// otherwise stores an empty string.
 std::string read_file(const fs::path& path, std::string& trouble) {
     const detail::OpenFile file = detail::open_to_read(path.string());
     std::string bytes;
@@ -94,12 +95,12 @@ void check_identity(const std::string& directory, const json& saved, const RunId
 void write_latest(const fs::path& directory, const fs::path& folder, const json& latest) {
     const fs::path temporary = folder / latest_file;
     std::error_code ignored;
-    fs::remove(temporary, ignored);  // left by a run that ended here
+    fs::remove(temporary, ignored);  // left by a run that ended at this point
     write_file(temporary, latest.dump(2) + "\n");
     replace_file((directory / latest_file).string(), temporary.string());
 }
 
-// The number in a folder's name: 7 in checkpoint-000007, and 0 in any other name.
+// The number in a folder's name: 7 for checkpoint-000007. Returns 0 for a name of another form.
 std::uint32_t number_of(std::string_view name) noexcept {
     std::uint32_t number = 0;
     if (!name.starts_with(prefix) || name.size() < prefix.size() + number_digits) return 0;
@@ -135,7 +136,7 @@ bool is_file_of_ours(const fs::directory_entry& entry) {
     return ours && entry.symlink_status(ignored).type() == fs::file_type::regular;
 }
 
-// Removes the folder of a saved run, unless it contains anything else.
+// Removes the folder of a saved run, unless the folder also contains other files.
 void remove_saved(const fs::path& folder) noexcept {
     std::error_code ignored;
     if (fs::symlink_status(folder, ignored).type() != fs::file_type::directory) return;
@@ -279,7 +280,7 @@ std::string SavedRunFolder::begin() {
     if (!fs::create_directory(folder, error))
         throw MachineError(fmt::format("{} cannot be created: {}", folder.string(),
                                        error ? error.message() : "it exists already"));
-    new_name_ = name;  // abandon() may remove this folder
+    new_name_ = name;  // from now on, abandon() may remove this folder
     return folder.string();
 }
 
@@ -300,7 +301,7 @@ void SavedRunFolder::complete(const SavedRun& run) {
                          {"committed_events", run.progress.totals[Counter::committed_events]},
                          {"wall_seconds", run.progress.wall_seconds}};
     write_latest(directory, folder, latest);
-    latest_ = std::exchange(new_name_, {});  // abandon() does nothing any more
+    latest_ = std::exchange(new_name_, {});  // from now on, abandon() does nothing
     is_synced_ = false;
     sync_folder(directory_);
     is_synced_ = true;

@@ -110,7 +110,7 @@ void InOrderExecutor::read_group_of(SavedGroups& saved, Group& group) {
     for (std::uint32_t i = 0; i < group.count; ++i) world_.budget.note_started();
 }
 
-// Makes a pending event of a saved run or of another engine pending here.
+// Adds to the pending set an event that was pending in a saved run or in another engine.
 void InOrderExecutor::resume(const PendingEntry& entry) {
     dropped_beyond_end_ |= entry.time >= world_.plan.until;
     pending_.push(entry);
@@ -224,7 +224,8 @@ std::uint64_t InOrderExecutor::run_batch(VirtualTime horizon, std::uint64_t even
     return execute_batch<extras>(horizon, events_max);
 }
 
-// Separate: a function that calls sigsetjmp() keeps its variables in memory and not in registers.
+// Separate from run_batch(): a function that calls sigsetjmp() keeps its variables in memory and
+// not in registers.
 template <InOrderExecutor::Extras extras>
 [[gnu::noinline]] std::uint64_t InOrderExecutor::execute_batch(VirtualTime horizon,
                                                                std::uint64_t events_max) {

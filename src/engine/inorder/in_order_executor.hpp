@@ -3,8 +3,8 @@
 // conservative engine share this class. Each of them adds only the rule that decides when an event
 // may be executed.
 //
-// Thread: one worker's. The main thread runs the constructor. After the workers have ended, it may
-// adopt the executor for on_end() and the destructors of LPs.
+// Thread: the thread of one worker. The main thread runs the constructor. After the workers have
+// ended, the main thread may adopt the executor for on_end() and the destructors of LPs.
 #pragma once
 
 #include <atomic>
@@ -75,22 +75,25 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     InOrderExecutor(InOrderWorld& world, std::uint32_t self);
     ~InOrderExecutor();
 
-    // Thread: the executor's, before its other calls. leave_thread() is the last call.
+    // Thread: the executor's thread. It calls adopt_thread() before every other function.
+    // leave_thread() is the last call.
     void adopt_thread();
-    // Moves the executor to the calling thread. Requires: on this thread, adopt_thread() of an
-    // executor was called before, and the previous thread has called leave_thread().
+    // Moves the executor to the calling thread. Requires: the calling thread has called
+    // adopt_thread() of some executor before, and the previous thread of this executor has called
+    // leave_thread().
     void join_thread() noexcept;
     AddressRange stack() const noexcept { return stack_; }  // of the adopted thread
     // Builds the groups that the partition assigns to this executor. On a restart, it also reads
-    // their content from the saved run.
+    // the content of the groups from the saved run.
     void set_up();
     // Calls on_start() of the executor's LPs, except on a restart. `move_mail` is called from time
     // to time, to move mail between ranks.
     void start(const std::function<void()>& move_mail);
 
-    // Executes events before `horizon`, at most `events_max`. It stops earlier if no event is left,
-    // if all of this executor's LPs have ended (with an end condition), or if HandlerWatch ends the
-    // batch. Returns the number of executed events. Throws ModelError if a handler fails.
+    // Executes events before `horizon`, at most `events_max`. It stops earlier in three cases: no
+    // event is left; HandlerWatch ends the batch; or the model has an end condition and all LPs of
+    // this executor have ended. Returns the number of executed events. Throws ModelError if a
+    // handler fails.
     std::uint64_t run(VirtualTime horizon, std::uint64_t events_max) {
         return (this->*run_batch_)(horizon, events_max);
     }
@@ -115,8 +118,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     // over, and everything before `gvt` is executed.
     SavedPart save(SectionWriter& file, std::uint32_t file_number, const AddressMap& map,
                    VirtualTime gvt);
-    // Gives the groups and their progress to another engine. Requires: as save(). The executor
-    // executes nothing any more.
+    // Gives the groups and their progress to another engine. Requires: as save(). After that, the
+    // executor executes nothing.
     void leave_to(PausedRun& paused, VirtualTime gvt);
     // Called instead of set_up() and start(): continues the run of another engine.
     void continue_from(PausedRun& paused);
@@ -180,7 +183,8 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     bool owns(std::uint32_t group) const noexcept {
         return world_.plan.partition.first_owner(group) == self_;
     }
-    // Makes the events that the handler has scheduled pending, and sends events to other executors.
+    // Adds to the pending set the events that the handler has scheduled for this executor's LPs.
+    // Sends events for LPs of other executors to these executors.
     void release_sends(LpRecord& lp);
     [[noreturn]] void handler_failed(std::string_view what);
     RunningHandler running_handler() const noexcept override;
@@ -200,11 +204,11 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     InOrderMail mail_{world_, counters_};
     EventPrefetcher ahead_;
     ShortEvents short_;
-    // The handlers in execute_batch() use this context. Aligned: see docs/decisions/0044.
+    // The handlers in execute_batch() use this context. docs/decisions/0044 explains the alignment.
     alignas(64) Context context_;
     const RunBatch run_batch_;
     const bool is_alone_;  // it executes all LPs of the run
-    // The number of events until the next one whose execution is timed. Used only if events are
+    // The number of events until the next event whose execution is timed. Used only if events are
     // counted.
     std::uint32_t until_timed_ = events_between_timed;
     RunningCall call_;

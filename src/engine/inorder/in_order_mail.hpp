@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events that an InOrderExecutor sends to other workers and ranks: from send() until they are
-// in a bottom half of this rank, or in a batch for another rank.
+// Holds the events that an InOrderExecutor sends to other workers and ranks, from send() until the
+// events are in a bottom half of this rank, or in a batch for another rank.
 //
-// Thread: the executor's.
+// Thread: the executor's thread.
 #pragma once
 
 #include <cstddef>
@@ -31,13 +31,13 @@ class InOrderMail {
 
     // Keeps the event until publish(). Not inlined, so that the event loops stay small.
     void send(const EventHeader& header, const std::byte* payload);
-    // Moves events to the bottom halves of other executors' groups, and full batches to other
+    // Moves events to the bottom halves of other executors' groups, and sends full batches to other
     // ranks.
     void publish();
-    // Also sends batches that are not full.
+    // Calls publish(), and then sends the batches that are not full.
     void flush();
     // Ends a window. Requires: flush() was called. Returns the minimum time of the events sent in
-    // the window. `sent`: the number of batches sent in the window, by rank.
+    // the window. Stores in `sent` the number of batches that were sent to each rank in the window.
     VirtualTime cut(std::vector<std::uint32_t>& sent);
     const RankBatches& batches() const noexcept { return batches_; }
 

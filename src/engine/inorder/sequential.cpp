@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sequential engine: the reference for all other engines, and the fastest way to run a model on
-// one core. It executes the event with the smallest key first, irrevocably. The run can be saved
+// one core. It always executes the event with the smallest key, irrevocably. The run can be saved
 // between two batches of events.
 
 #include "engine/inorder/sequential.hpp"
@@ -23,8 +23,8 @@
 namespace nw {
 namespace {
 
-// The number of events between two checks of the stop signal and of the memory in use. The figures
-// of the progress line are also updated then.
+// The number of events between two checks of the stop signal and of the memory in use. At each
+// check, the figures of the progress line are also updated.
 constexpr std::uint64_t events_per_check = 2048;
 constexpr std::uint64_t events_per_check_checked = 64;
 
@@ -51,7 +51,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
     }
 
   private:
-    // The whole run. Thread: the worker's.
+    // Executes the whole run. Thread: the worker's thread.
     void work() {
         const AdoptedThread adopted(executor_);
         start_worker(run_.model);
@@ -117,8 +117,8 @@ class SequentialRun final : private SavedWorker, private SavedRank {
     }
 
     // Executes the remaining events of the present virtual time, so that an interrupted run has
-    // executed all events of a virtual time or none. The exception is a chain of zero delays that
-    // does not end within stop_patience.
+    // executed either all events of a virtual time or none of them. The exception is a chain of
+    // zero delays that does not end within stop_patience.
     void finish_time() {
         const VirtualTime next = std::nextafter(executor_.last_time(), time_infinity);
         const auto end = Clock::now() + stop_patience;
@@ -177,7 +177,7 @@ class SequentialRun final : private SavedWorker, private SavedRank {
     CheckedRun* const checked_ = run_.plan.config.checked;
     InOrderWorld world_;
     InOrderExecutor executor_;
-    SharedArena::ReadOnly shared_;  // until the first destructor of an LP
+    SharedArena::ReadOnly shared_;  // read-only until the first destructor of an LP
     WorkerTally tally_;
     RunHistory history_;
     std::barrier<> alone_{1};

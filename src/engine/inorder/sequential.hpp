@@ -5,7 +5,7 @@ namespace nw {
 
 struct EngineRun;
 
-// Executes the run in the order of events, in this thread. Requires: one rank.
+// Executes the run in the order of events, in one worker thread. Requires: one rank.
 void run_sequential(EngineRun& run);
 
 }  // namespace nw

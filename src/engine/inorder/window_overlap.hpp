@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the share of a window that is left to execute when the reduction begins, so that no
-// worker waits for the result. With a share s, there are 1 / (1 − s) times as many reductions, so s
-// is not larger than necessary.
+// Computes which share of a window is left to execute when the reduction begins. The share is so
+// large that no worker waits for the result. With a share s, there are 1 / (1 − s) times as many
+// reductions, so s is not larger than necessary.
 //
 // There is no overlap in two cases. If a window takes hardly longer than a reduction, twice as many
-// reductions cost more than waiting for each of them. If a reduction is short, most of its time is
-// work of the ranks, and an overlap cannot hide work.
+// reductions cost more than waiting for each reduction. If a reduction is short, most of its time
+// is work of the ranks, and an overlap cannot hide work.
 //
-// Thread: the first worker of the first rank. All ranks use its result.
+// Thread: the first worker of the first rank. All ranks use the result.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,8 @@ class WindowOverlap {
     // 18 % less time (65,536 × 4, lookahead 1). The value lies between these cases and was not
     // measured itself.
     static constexpr double seconds_worth_hiding = 50e-6;
-    // The result is noticed only between two batches of events, and the time of reductions varies.
+    // The margin is needed because a worker reads the result only between two batches of events,
+    // and because the time of reductions varies.
     static constexpr double margin = 1.5;
 
     static double seconds_of(Clock::duration duration) noexcept {

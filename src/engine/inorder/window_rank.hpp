@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank of a conservative run: the data that its workers share. The main thread creates it. The
-// threads of a rank exchange data only through the following objects, and through those that
-// ThreadedRank lists. An arrow points from the writing thread to the reading thread:
+// One rank of a conservative run: the data that its workers share. The main thread creates the
+// WindowRank. The threads of a rank exchange data only through the following objects, and through
+// the objects that ThreadedRank lists. An arrow points from the writing thread to the reading
+// thread:
 //
 //     mail of a group, ready list of a worker   any worker, net role → owner
 //     rounds                                    slots: their worker → net role;
@@ -36,12 +37,12 @@ class WindowRank final : public ThreadedRank {
     }
 
     // Thread: any worker, between events. Advances batches and the reduction, unless another thread
-    // does so at the moment. Returns whether the caller should soon repeat the call, because
-    // another thread holds the net role, the window waits for batches of other ranks, or batches
-    // wait to be sent.
+    // does so at the moment. Returns whether the caller should soon repeat the call. There are
+    // three reasons: another thread holds the net role, the window waits for batches of other
+    // ranks, or batches wait to be sent.
     bool net_step();
     // Thread: the last worker to arrive at the round. The function waits for the net role, because
-    // no other worker may poll the round any more.
+    // the caller may be the only worker that still advances the round.
     void begin_reduction();
     // Sends the batches that wait. The result of a window does not imply that this rank has sent
     // all batches for other ranks. Requires: no worker executes. Thread: worker 0.

@@ -17,17 +17,19 @@ namespace nw {
 struct WindowSums {
     static constexpr std::uint32_t no_rank = UINT32_MAX;
 
-    // The minimum time of the worker's pending events and of the events that it sent since its last
-    // cut.
+    // The minimum time of the worker's pending events and of the events that the worker has sent
+    // since its last cut.
     VirtualTime earliest = time_infinity;
     VirtualTime last_time = 0;  // largest time of an executed event
-    // Running totals. The first two differ if Time Warp has executed a part of the run.
+    // Running totals. `executed` and `committed` differ if Time Warp has executed a part of the
+    // run.
     std::uint64_t executed = 0;
     std::uint64_t committed = 0;
     std::uint64_t rolled_back = 0;
     std::int64_t waited_ns = 0;        // wall time of turns without work, for the engine's trial
     std::uint64_t resident_bytes = 0;  // of the rank, from one of its workers; 0 from the others
-    // A rank has too little memory for a trial of Time Warp, which may take twice the memory.
+    // Whether a rank has too little memory for a trial of Time Warp, which may take twice the
+    // memory.
     bool is_memory_short = false;
     double overlap = 0;  // from the first worker of the first rank; 0 from the others
     // The first failure in the order of events, and the rank on which it occurred.

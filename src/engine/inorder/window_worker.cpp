@@ -24,8 +24,8 @@ constexpr std::uint64_t batch_events = 2048;
 // events.
 constexpr std::uint64_t batch_events_of_ranks = 256;
 
-// A request to stop or to save waits for two cuts. These take at most a fifth of the two seconds
-// that a stop may take.
+// A request to stop or to save waits for two cuts. The two cuts take at most a fifth of the two
+// seconds that a stop may take.
 constexpr std::chrono::milliseconds cut_interval_max(200);
 // The interval between cuts of a worker that is alone. A cut takes a microsecond.
 constexpr std::chrono::milliseconds cut_interval_alone(1);
@@ -85,7 +85,7 @@ void WindowWorker::note_idle(Clock::time_point now) {
     is_idle_ = true;
     if (measures_) overlap_.on_idle(now);
     // HandlerWatch reports a handler of this rank that does not return, but it does not observe
-    // other ranks.
+    // other ranks. Therefore this worker reports a window that is not complete.
     const std::chrono::duration<double> patience(rank_.plan().config.watchdog_seconds);
     if (self_ != 0 || rank_.plan().ranks == 1 || patience.count() <= 0 || has_warned_) return;
     if (now - waiting_since_ < patience || !rank_.progress().warn) return;
@@ -142,7 +142,7 @@ void WindowWorker::begin_ending(const WindowSums& sums, Clock::time_point now) {
     cut_at_ = horizon_;
 }
 
-// A chain of zero delays that an LP sends to itself may have no end.
+// A chain of events with zero delay that an LP schedules for itself may have no end.
 bool WindowWorker::is_out_of_patience(Clock::time_point now) const noexcept {
     return ending_ == Ending::catching_up && now - stalled_since_ > stop_patience &&
            !rank_.model_failed();
@@ -178,7 +178,7 @@ WindowWorker::PausePurpose WindowWorker::purpose() const noexcept {
 
 void WindowWorker::resume() noexcept {
     paused_ = false;
-    overlap_ = {};  // its present measurements include the pause
+    overlap_ = {};  // the present measurements include the pause
     const WindowSums& sums = result();
     attempt([&] { begin_window(sums.earliest, sums.overlap, Clock::now()); });
 }
@@ -226,7 +226,7 @@ void WindowWorker::begin_window(VirtualTime earliest, double overlap, Clock::tim
     if (!(cut_at_ > earliest)) cut_at_ = horizon;  // rounding has lost the difference
 }
 
-// Requests to stop and to save are sent with the cuts, and a window may last for hours.
+// Requests to stop and to save are sent with the cuts, but a window may last for hours.
 bool WindowWorker::is_cut_overdue(Clock::time_point now) const noexcept {
     const auto interval = rank_.plan().is_alone() ? cut_interval_alone : cut_interval_max;
     return ending_ == Ending::none && !has_cut() && now - window_began_ > interval;

@@ -2,27 +2,28 @@
 // A worker of the conservative engine. All workers of all ranks execute the same sequence of
 // windows, which follow from the model's declared lookahead L. Let T be the earliest time of an
 // event that is still to be executed. No other LP can influence an event before T + L any more.
-// (Rounding does not break this, because fl(t + d) is monotone.) Every worker executes its own
+// (This also holds with rounding, because fl(t + d) is monotone.) Every worker executes its own
 // events up to T + L.
 //
 // There is one reduction per window, and no barrier. At its cut, a worker sends its outgoing mail
 // and contributes a lower bound of the times that it may still execute. When all workers have cut,
 // the reduction yields the next T. A worker may cut before it has reached T + L: the rest of the
 // window is irrevocable, and is executed while the reduction is under way. The next T is then
-// earlier than without this overlap, by at most the part of the window that was left.
+// earlier than without this overlap, by at most the length of the part of the window that was left
+// at the cut.
 //
 //          T             cut      T + L
 //     ─────┼──────────────┼─────────┼─────────
 //                         T'        cut'    T' + L        T' ≥ cut: nothing before the cut is left
 //
-// When a worker learns the result, everything that was sent before the cuts has arrived
+// When a worker reads the result, everything that was sent before the cuts has arrived
 // (net/reduction_rounds.hpp). An event that is sent after its sender's cut is caused by an event at
 // T' or later, so its time is at least T' + L.
 //
 // Compare Nicol: "The cost of conservative synchronization in parallel discrete event simulations",
 // JACM 1993.
 //
-// Thread: the worker's own or its carrier. A turn never blocks.
+// Thread: the worker's own thread or its carrier. A turn never blocks.
 #pragma once
 
 #include <chrono>
@@ -113,20 +114,20 @@ class WindowWorker final : public SavedWorker {
 
     WindowRank& rank_;
     const std::uint32_t self_;
-    const bool measures_;  // whether it measures how large the overlap should be
+    const bool measures_;  // whether this worker measures how large the overlap should be
     InOrderExecutor executor_;
     [[no_unique_address]] PhaseMarks marks_;  // the instrumentation of the turn
     WindowOverlap overlap_;
 
     std::uint32_t cut_ = first_window;   // the next window to cut
-    std::uint32_t seen_ = first_window;  // the window whose result is learned next
+    std::uint32_t seen_ = first_window;  // the window whose result is read next
     Clock::time_point window_began_{};
     Clock::time_point waiting_since_{};  // for the result of the cut window
     bool has_warned_ = false;            // a warning about this wait was printed
     VirtualTime reached_ = 0;            // everything before this time is executed
     VirtualTime cut_at_ = 0;
     VirtualTime horizon_ = 0;  // everything before this time may be executed
-    bool failed_ = false;      // it executes nothing any more
+    bool failed_ = false;      // true: the worker executes nothing any more
     // The steps to a standstill. First every worker stops where it is. Then each worker executes up
     // to the latest time that any worker has reached, so that all have executed the same part of
     // the run.

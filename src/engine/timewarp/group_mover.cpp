@@ -18,7 +18,7 @@ namespace {
 
 // The initial estimate: 1 GB/s. All ranks use the largest measured value.
 constexpr double assumed_ns_per_byte = 1;
-// A batch of moves ends when its groups have this size, over all ranks.
+// A batch of moves ends when its groups have this total size.
 constexpr std::uint64_t batch_bytes = std::uint64_t{64} << 20;
 // MPI counts bytes in an int.
 constexpr std::uint64_t group_bytes_most = std::uint64_t{1} << 30;
@@ -153,8 +153,8 @@ void GroupMover::compare_addresses() {
                                    [&](const std::string& theirs) { return theirs == said[0]; });
 }
 
-// Constructors on the new rank set the pointers that constructors have stored. All other pointers
-// must be valid on the new rank, with the same meaning.
+// Pointers that constructors have stored are replaced by pointers from the constructors on the new
+// rank. All other pointers must be valid on the new rank, with the same meaning.
 bool GroupMover::may_leave(const StrayPointers& strays) const noexcept {
     const bool points_to_module = std::any_of(strays.to_module.begin(), strays.to_module.end(),
                                               [](std::uint64_t pointers) { return pointers > 0; });
@@ -210,8 +210,8 @@ void GroupMover::remove_staying_groups() {
     }
 }
 
-// All ranks process the moves in the same order: a rank that blocks in send() or receive() waits
-// for a rank that will reach the same move.
+// All ranks process the moves in the same order, so that no deadlock is possible: a rank that
+// blocks in send() or receive() waits for a rank that will reach the same move.
 void GroupMover::pass_on() {
     const Stopwatch watch;
     for (std::size_t i = 0; i < moves_.size(); ++i) {
@@ -253,7 +253,7 @@ void GroupMover::note() {
 }
 
 // The price is halved in each pause in which no group moves. Otherwise a single bad measurement
-// could forbid all moves, and would never be repeated.
+// could prevent all moves, and then the price would never be measured again.
 void GroupMover::note_price() noexcept {
     if (bytes_passed_ > 0)
         ns_per_byte_ = 1e9 * seconds_passing_ / static_cast<double>(bytes_passed_);

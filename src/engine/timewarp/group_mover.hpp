@@ -2,10 +2,11 @@
 // Moves groups between ranks during a pause, in which all workers of all ranks have stopped. All
 // ranks share the loads of their groups and compute the same plan
 // (engine/timewarp/rank/rank_balance.hpp). Each worker packs its groups that leave, the ranks
-// exchange the packed groups, and the new workers unpack them. No message is in flight meanwhile,
-// so only the table of owners has to be updated.
+// exchange the packed groups, and the new workers unpack them. No message is in flight during the
+// pause, so only the table of owners has to be updated.
 //
-// Thread: all workers call move() at the same time, and wait for each other at barriers inside it.
+// Thread: all workers call move() at the same time, and wait for each other at barriers inside
+// move().
 #pragma once
 
 #include <barrier>
@@ -27,14 +28,14 @@ struct StrayPointers;
 
 class GroupMover {
   public:
-    // `workers`: of this rank. `barrier`: of all these workers. `release_groups`: called before
-    // groups move. From then on no other thread may access groups, and LPs' constructors may run,
-    // until `watch_groups` is called.
+    // `workers`: the workers of this rank. `barrier`: the barrier at which all these workers wait.
+    // `release_groups`: called before groups move. After this call, and until `watch_groups` is
+    // called, no other thread accesses the groups. In this time the constructors of LPs may run.
     GroupMover(EngineRun& run, Rank& rank, const Workers& workers, std::barrier<>& barrier,
                std::function<void()> release_groups, std::function<void()> watch_groups);
 
-    // Thread: each worker. Requires: all workers are paused(), and worker 0 holds the network. If
-    // anything fails, the rank has failed.
+    // Thread: each worker. Requires: all workers are paused(), and worker 0 holds the network.
+    // Throws nothing: if a step fails, move() marks the rank as failed.
     void move(std::uint32_t worker);
 
   private:
@@ -58,7 +59,8 @@ class GroupMover {
     const std::function<void()> release_groups_;
     const std::function<void()> watch_groups_;
     const std::vector<LoadedModule> modules_ = loaded_modules();
-    std::optional<bool> addresses_agree_;  // program and libraries, on all ranks
+    // True: program and libraries have the same addresses on all ranks.
+    std::optional<bool> addresses_agree_;
     std::uint32_t pauses_ = 0;
     double ns_per_byte_;  // measured, or assumed at first
     bool staying_reported_ = false;
@@ -71,8 +73,8 @@ class GroupMover {
     // The current batch of moves. A batch has a limited size, because its groups may be in memory
     // twice. Written by worker 0, between two barriers.
     std::vector<RankMove> moves_;
-    std::vector<std::optional<std::string>>
-        parcels_;  // by move; packed groups that leave or arrive here
+    // For each move: the packed group that leaves or arrives.
+    std::vector<std::optional<std::string>> parcels_;
 };
 
 }  // namespace nw

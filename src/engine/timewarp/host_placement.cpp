@@ -10,7 +10,8 @@
 
 namespace nw {
 
-// Written only by its rank. All zero: the rank has not published figures yet.
+// The page figures of one rank, which only this rank writes. All zero: the rank has not published
+// figures yet.
 struct alignas(64) HostPlacement::Pages {
     struct Home {
         std::atomic<std::uint64_t> bytes;
@@ -68,7 +69,8 @@ void HostPlacement::publish(const RankPages& pages) noexcept {
     }
     own.migrated_bytes.store(pages.migrated_bytes, std::memory_order_relaxed);
     own.migration_ns.store(pages.migration_ns, std::memory_order_relaxed);
-    own.publications.fetch_add(1, std::memory_order_release);  // pairs with the acquire load
+    // Pairs with the acquire in published().
+    own.publications.fetch_add(1, std::memory_order_release);
 }
 
 std::optional<RankPages> HostPlacement::published() const {

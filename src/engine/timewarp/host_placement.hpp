@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data that ranks on the same cores of a host share during a run if one of these ranks decides for
-// all (PlacementChoice::moves_workers): the table of assignments, and the page figures of each
-// rank. The data are in memory that the processes share, so that no rank waits for another rank.
-// MPI is not used, because it is busy with events.
+// Data that ranks on the same cores of a host share during a run: the table of assignments, and the
+// page figures of each rank. The ranks share these data if one of them gives orders to the workers
+// of all these ranks (PlacementChoice::moves_workers). The data are in memory that the processes
+// share, so that no rank waits for another rank. MPI is not used, because it is needed for events
+// at the same time.
 //
 // Ranks on other hosts, and ranks that a launcher has bound to other cores, have a separate table.
 #pragma once
@@ -32,16 +33,16 @@ class HostPlacement {
   public:
     HostPlacement() = default;  // nothing is shared
     // Collective. `place` is the same on all ranks. If it moves workers and the ranks cannot share
-    // memory, for example between containers, adds a notice. Then no rank decides, because several
-    // ranks could choose the same CPUs.
+    // memory, for example between containers, adds a notice. Then no rank gives orders, because
+    // several ranks could choose the same CPUs.
     HostPlacement(RankGroup& ranks, const PlacementChoice& place, const WorkerPlaces& where,
                   std::vector<std::string>& notices);
 
     const SharedCpuTable& assignments() const noexcept { return assignments_; }
     bool is_shared() const noexcept { return assignments_.memory != nullptr; }
 
-    // Publishes this rank's figures, except for nodes from published_nodes_max on. Thread: one of
-    // each rank.
+    // Publishes this rank's figures, but only for nodes with numbers below published_nodes_max.
+    // Thread: one thread of each rank.
     void publish(const RankPages& pages) noexcept;
     // Returns the sum over the sharing ranks, or nothing if a rank has not published figures yet.
     // Requires: is_shared().
@@ -56,7 +57,7 @@ class HostPlacement {
 
     SharedMemory memory_;
     SharedCpuTable assignments_;
-    std::size_t number_ = 0;       // of this rank among the sharing ranks
+    std::size_t number_ = 0;       // number of this rank among the sharing ranks
     std::size_t pages_begin_ = 0;  // offset in bytes
 };
 

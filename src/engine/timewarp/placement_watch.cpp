@@ -24,12 +24,12 @@ constexpr std::size_t pages_a_sample = 2048;
 
 // The interval between two checks for requests of the user.
 constexpr std::chrono::milliseconds wake_up_interval{100};
-// The sampling interval without a daemon; with a daemon, it is the daemon's period.
+// The sampling interval without a daemon; with a daemon, the interval is the daemon's period.
 constexpr double sample_seconds = 1;
 constexpr double sample_seconds_least = 0.01;
 
-// The interval at which a rank publishes its figures for the deciding rank. It is short, so that
-// the figures soon reflect a change of assignments.
+// The interval at which a rank publishes its figures for the rank that gives orders. It is short,
+// so that the figures soon reflect a change of assignments.
 constexpr double publish_seconds = 0.25;
 
 constexpr double cache_line_bytes = 64;
@@ -43,9 +43,9 @@ double process_cpu_seconds() noexcept {
 bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(where.places) > 1; }
 
 // Returns the policy that the user has chosen, except in two cases. If segments come from libc, no
-// policy can place them, so the result is LocalPolicy. It is also LocalPolicy if the chosen policy
-// moves workers and several ranks use the same cores without common assignments. Otherwise each
-// rank would choose the same best nodes.
+// policy can place them, so the result is LocalPolicy. The result is also LocalPolicy if the chosen
+// policy moves workers and several ranks use the same cores without common assignments. With
+// another policy, each rank would choose the same best nodes.
 std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
                                             const WorkerPlaces& where, const HostPlacement& host) {
     const bool moves_workers = config.place->moves_workers;
@@ -150,8 +150,8 @@ void PlacementWatch::last_sample() {
 
 void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notices) {
     const std::vector<std::string> of_daemon = daemon_.notices();
-    // A process that may not move pages may not query their nodes either. In this case the daemon
-    // was not started, and the daemon's own notice reports the reason.
+    // A process that is not allowed to move pages is not allowed to query their nodes either. In
+    // this case the daemon was not started, and the daemon's own notice reports the reason.
     const bool said = daemon_.threads() == 0 && !of_daemon.empty();
     if (last_ && !(last_->status != 0 && said)) report.set_placement(*last_, notices);
     report.pages_shared = pages_shared_;
@@ -192,7 +192,8 @@ void PlacementWatch::run() {
             if (history_.is_due(seconds())) sample();
             end_period();
         } catch (const std::bad_alloc&) {
-            // The rest of this step is left out, because the memory is needed elsewhere now.
+            // The rest of this step is left out, because other parts of the program need the
+            // memory.
         }
         lock.lock();
         changed_.wait_for(lock, nap, [this]() NW_REQUIRES(mutex_) { return over_; });
@@ -218,9 +219,9 @@ void PlacementWatch::sample() {
     if (placement.status == 0) history_.add(sample_of(placement, figures));
 }
 
-// A control group or a user may have removed CPUs from the process, or returned some. Ranks on the
-// same cores all compute the same places, because the result does not depend on the CPUs that were
-// available in between.
+// A control group or a user may have removed CPUs from the process, or may have returned some.
+// Ranks on the same cores all compute the same places, because the result does not depend on the
+// CPUs that were available in between.
 void PlacementWatch::look_at_cpus() {
     std::vector<int> cpus = os_.thread_cpus();
     if (cpus == cpus_) return;
@@ -242,7 +243,7 @@ void PlacementWatch::order_places(const std::vector<Place>& places) {
     assignments_->publish();
 }
 
-// Publishes this rank's page figures for the rank that decides for it.
+// Publishes this rank's page figures for the rank that gives orders to this rank's workers.
 void PlacementWatch::publish_pages() {
     if (!host_.is_shared() || (published_at_ >= 0 && seconds() - published_at_ < publish_seconds))
         return;
@@ -250,7 +251,8 @@ void PlacementWatch::publish_pages() {
     published_at_ = seconds();
 }
 
-// If the period is over, reports it to the policy and passes on the policy's orders.
+// If the period is over, reports the figures of the period to the policy, and passes the policy's
+// orders on to the workers.
 void PlacementWatch::end_period() {
     publish_pages();
     const double length = policy_->period_seconds();

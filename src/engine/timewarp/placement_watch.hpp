@@ -9,7 +9,7 @@
 // than one node has memory; otherwise all pages are local.
 //
 // If ranks of a host share their assignments, the first rank's policy receives the figures of all
-// these ranks, and its orders are for the workers of all of them. The other ranks only publish
+// these ranks, and gives orders to the workers of all these ranks. The other ranks only publish
 // their page figures.
 //
 //     main thread   constructor, finish
@@ -53,7 +53,7 @@ class PlacementWatch {
     // Whether each worker must register a counter of its cache misses with its assignment, from the
     // event loop to last_sample().
     bool wants_misses() const noexcept { return thread_.joinable() && policy_->wants_misses(); }
-    // Requires: the groups outlive finish(), and so do the assignments.
+    // Requires: the groups and the assignments outlive finish().
     void begin(const std::vector<PlacedGroup*>& groups, CpuAssignments& assignments);
     // For a pause in which groups are added and removed: no group is accessed between
     // release_groups() and watch_groups(). Thread: one worker, while no worker executes.
@@ -104,15 +104,15 @@ class PlacementWatch {
     // The places of all workers of the ranks on the same cores: the places at the start, or the
     // places that the policy chose later.
     std::vector<Place> places_;
-    const std::size_t
-        first_place_;           // in places_, of the assignments to which this rank gives orders
+    // Index in places_ of the first assignment to which this rank gives orders.
+    const std::size_t first_place_;
     double published_at_ = -1;  // seconds; below 0: never
     double period_begun_ = 0;   // seconds; the figures below are from that time
     double cpu_seconds_then_ = 0;
     std::uint64_t committed_then_ = 0;
     std::optional<double> missed_then_;
     std::vector<std::vector<double>> mail_then_;
-    SampleHistory<PlacementSample> history_;  // used by the own thread until it ends
+    SampleHistory<PlacementSample> history_;  // used by thread_ until thread_ ends
     std::optional<Placement> last_;
     std::optional<std::uint64_t> pages_shared_;
 

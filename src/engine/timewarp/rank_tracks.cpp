@@ -27,8 +27,8 @@ std::int64_t last_end_ns(const std::vector<TraceSpan>& spans) {
     return spans.empty() ? 0 : spans.back().end_ns;  // spans are in the order of their ends
 }
 
-// The end of the saved pieces. It includes the ends of all tracks, because the ranks' clocks differ
-// slightly and no span may end after the next piece begins.
+// The end of the saved pieces. It is at or after the ends of all tracks: the ranks' clocks differ
+// slightly, but all spans must end before the next piece begins.
 std::int64_t end_ns(const SavedRun& saved) {
     auto end = static_cast<std::int64_t>(std::ceil(saved.progress.wall_seconds * 1e9));
     for (const SavedTrack& track : saved.tracks) end = std::max(end, track.end_ns);
@@ -50,9 +50,9 @@ struct RankTracks::Clock {
     std::int64_t before_ns;
     std::int64_t begin_ns;  // of the steady clock, when the first rank begins its event loop
 
-    // Times up to 0 are of earlier pieces (TraceTrack::resume()). The others are at least 0 after
-    // the conversion: threads may trace spans shortly before worker 0 calls begin(), and on_start()
-    // sends before that.
+    // Times up to 0 belong to earlier pieces (TraceTrack::resume()). All other times are raised to
+    // at least 0: threads may trace spans shortly before worker 0 calls begin(), and the sends of
+    // on_start() are even earlier.
     std::int64_t operator()(std::int64_t time) const noexcept {
         return before_ns + (time > 0 ? std::max<std::int64_t>(time - begin_ns, 0) : time);
     }
@@ -103,7 +103,7 @@ NamedTrack RankTracks::named(const Own& own, const Clock& clock) const {
     return track;
 }
 
-// Converts one track at a time: a copy may have 8 MiB.
+// Converts one track at a time, because a copy may have 8 MiB.
 std::vector<SavedTrack> RankTracks::save(const std::string& path, std::uint32_t file_number) const {
     const Clock time = clock();
     SectionWriter file(path);

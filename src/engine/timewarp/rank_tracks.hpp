@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracks of --trace that one rank has, over all pieces of a run. They are saved in checkpoints.
-// A restarted run continues a track if it has a track of the same rank and name, and keeps the
-// other tracks unchanged.
+// If a restarted run has a track of the same rank and name as a saved track, it continues the saved
+// track. It keeps the other saved tracks unchanged.
 //
 // While a piece runs, its tracks are in the time of the steady clock, which differs between hosts.
-// In a checkpoint and in a result they are in the time of the whole run, converted by the system
-// clock, which all hosts have.
+// In a checkpoint and in a result, tracks are in the time of the whole run. The conversion uses the
+// system clock, which all hosts have in common.
 //
 // Thread: one at a time; no other thread writes to the tracks during a call.
 #pragma once
@@ -22,7 +22,8 @@ namespace nw {
 
 class RankTracks {
   public:
-    // The track of a thread of this rank, or of an activity that its threads perform in turn.
+    // The track of a thread of this rank, or of an activity that the threads of this rank perform
+    // in turn.
     struct Own {
         std::string name;
         TraceTrack* track;
@@ -37,8 +38,8 @@ class RankTracks {
     // Called when the event loop begins.
     void begin() noexcept { begin_ = TraceTrack::Clock::now(); }
 
-    // Writes the tracks to a new file, which has this number. Collective over the ranks. Throws
-    // MachineError.
+    // Writes the tracks to a new file. `file_number`: the index of the file in SavedRun::files.
+    // Collective over the ranks. Throws MachineError.
     std::vector<SavedTrack> save(const std::string& path, std::uint32_t file_number) const;
     // Moves the tracks into the result. Collective over the ranks.
     void gather();

@@ -72,8 +72,8 @@ class NetThread {
     std::jthread thread_;
 };
 
-// A counter of the calling worker's cache misses. PlacementWatch reads it by its handle until
-// last_sample().
+// A counter of the calling worker's cache misses. PlacementWatch reads the counter by its handle
+// until last_sample().
 class MissCounter {
   public:
     MissCounter(Os& os, CpuAssignments& assignments, std::uint32_t worker, bool on) : os_(os) {
@@ -132,9 +132,9 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
     }
 
   private:
-    // Each worker builds its own groups, so that their pages are allocated on its node. With
-    // --memory libc, the baseline of measurements, nodes are ignored: worker 0 builds all groups
-    // (docs/decisions/0016).
+    // Each worker builds its own groups, so that their pages are allocated on the worker's node.
+    // With --memory libc, which is the baseline of measurements, nodes are ignored: worker 0 builds
+    // all groups (docs/decisions/0016).
     void build_groups(std::uint32_t w) override {
         if (const SavedRun* saved = run_.plan.config.restart_from.get()) {
             workers_[w]->lps().read_groups(*saved);
@@ -177,8 +177,8 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
         if (w == 0) rank_.gvt().restart_watchdog(GvtRounds::Clock::now());
     }
 
-    // Groups are about to be added and removed. LPs' constructors may write to memory that setup()
-    // allocated, as at the start.
+    // Called before groups are added and removed. As at the start, LPs' constructors may write to
+    // memory that setup() has allocated.
     void release_groups() {
         placement_.release_groups();
         shared_.end();
@@ -188,8 +188,9 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
         placement_.watch_groups(memory_of_groups(rank_));
     }
 
-    // Only the rank with the earliest failure prints it. A rank that failed for another reason, or
-    // before the first event, does not call this function: it ends the other ranks.
+    // Only the rank with the earliest failure prints the failure. A rank that failed for another
+    // reason, or before the first event, does not call this function. Instead, it ends the other
+    // ranks.
     std::optional<RankId> agree_on_failure() override {
         const auto network = rank_.hold_network();
         std::optional<RankId> failed_rank;

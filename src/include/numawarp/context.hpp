@@ -91,14 +91,13 @@ class Context {
 
     // Schedules an event for `target` at now() + delay. Events at equal times are executed in the
     // order (time, generation, sender, sequence of the sender). A delay of zero is allowed: the new
-    // event is executed after the running event. The generation of an event begins at a value that
-    // follows from its priority. It also counts the earlier events at the same time that led to the
-    // event, each scheduled by the one before.
+    // event is executed after the running event. The generation of an event follows from its
+    // priority. An event at now() also has a larger generation than the event that schedules it.
     //
-    // Requires: the delay is finite and ≥ 0, and ≥ the model's lookahead if the model declares one
-    // and the target is another LP; target < lps(); the payload is within the bound that the model
-    // declares. A breach throws ModelError: the run stops with exit code 3 if, and only if, the
-    // running event is committed. This holds for all functions that schedule events.
+    // Requires: the delay is finite and ≥ 0; if the target is another LP, the delay is also ≥ the
+    // lookahead that the model declares; target < lps(); the payload is within the bound that the
+    // model declares. A breach throws ModelError: the run stops with exit code 3 if, and only if,
+    // the running event is committed. These rules hold for all functions that schedule events.
     void schedule(LpId target, VirtualTime delay, EventType type) {
         const VirtualTime time = now_ + delay;
         if (is_short(target, delay, time)) [[likely]]
@@ -106,9 +105,9 @@ class Context {
         else
             schedule_by_call(target, delay, type, {});
     }
-    // Schedules an event with a priority. The event is executed before events for the same time
-    // with a larger priority, but never before the event that causes it. Throws ModelError if the
-    // priority is above priority_max.
+    // Schedules an event with a priority. Of several events at the same time, the event with the
+    // smaller priority number is executed first, but never before the event that scheduled it.
+    // Throws ModelError if the priority is above priority_max.
     void schedule(LpId target, VirtualTime delay, EventType type, Priority priority) {
         const InOrder order(*this, priority);
         schedule(target, delay, type);
@@ -160,9 +159,9 @@ class Context {
     // Appends a row whose length is known only at run time.
     void output_row(std::size_t table, std::span<const OutputValue> row);
 
-    // One word that belongs to the event that is being executed. on_reverse() finds the value that
-    // on_event() has stored here. The word is zero at the start of on_event(). It is kept only with
-    // --rollback reverse.
+    // A word of 64 bits that belongs to the event that is being executed. If on_event() stores a
+    // value in this word, on_reverse() of the same event can read the value. The word is zero at
+    // the start of on_event(). It is kept only with --rollback reverse.
     std::uint64_t& control() noexcept { return control_; }
 
   private:
@@ -178,8 +177,9 @@ class Context {
         detail::SentEvent* event = buffer.next;
         *event = {std::bit_cast<std::uint64_t>(time), generation_and_self_,
                   (*buffer.sequence)++ | std::uint64_t{index(target)} << 32, body};
-        // The engine may interrupt the handler between any two instructions. The event is complete,
-        // and its body is not in the list of free bodies, before the buffer contains the event.
+        // The engine may interrupt the handler between any two instructions. The event must be
+        // complete, and its body must not be in the list of free bodies, before the buffer contains
+        // the event.
         asm volatile("" : "+r"(event) : "m"(*event), "m"(buffer.free_bodies));
         buffer.next = event + 1;
     }
@@ -205,8 +205,8 @@ class Context {
     void schedule_by_call(LpId target, VirtualTime delay, EventType type,
                           std::span<const std::byte> payload);
 
-    // Gives all events that are scheduled during its lifetime this priority. Throws ModelError if
-    // the priority is above priority_max.
+    // All events that are scheduled during the lifetime of an InOrder object have the priority of
+    // this object. Throws ModelError if the priority is above priority_max.
     class InOrder {
       public:
         InOrder(Context& context, Priority priority);
@@ -238,7 +238,8 @@ class Context {
     detail::SendBuffer* buffer_;
     VirtualTime now_;
     std::uint64_t control_ = 0;
-    // As in SentEvent: the first generation of the events that are scheduled, and self().
+    // The first generation of the events that are scheduled now, and self(), in the layout of
+    // SentEvent.
     std::uint64_t generation_and_self_;
     Random random_;
     std::uint32_t lps_;

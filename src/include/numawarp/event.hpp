@@ -32,8 +32,8 @@ class Event {
     std::span<const std::byte> bytes() const noexcept { return payload_; }
 
     // Returns a copy of the payload as a T. If the scheduled payload is shorter than T, the
-    // remaining bytes of the result are as in T{}. If it is longer, the bytes at its end are
-    // ignored.
+    // remaining bytes of the result are as in T{}. If the scheduled payload is longer, the bytes at
+    // its end are ignored.
     template <class T>
         requires std::is_trivially_copyable_v<T> T payload()
     const noexcept {

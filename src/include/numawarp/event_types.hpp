@@ -57,9 +57,9 @@ concept NumberedEvent = requires {
 
 // True if the compiler finds no pointer in E. The compiler can read the bytes of an event in a
 // constant expression, unless they are bytes of pointers, unions or bit-fields. A struct with a
-// union or a bit-field declares that it has no pointer. Two cases are not detected: classes that
-// cannot be used in a constant expression, and arrays of pointers with g++ 12. --check-model finds
-// their pointers.
+// union or a bit-field must declare that it has no pointer. Two cases are not detected: classes
+// that cannot be used in a constant expression, and arrays of pointers with g++ 12. --check-model
+// finds the pointers in these two cases.
 template <class E>
 concept HasNoPointers = !__is_literal_type(E) || PaddingCanBeFound<E> || requires {
     requires E::has_no_pointers;

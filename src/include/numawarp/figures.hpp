@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of merit: the values that a model measures. Each figure is a member of an LP and a plain
-// value of constant size. It is rolled back with its LP, by snapshot and by copy, and recording a
-// value allocates no memory.
+// value of constant size. It is rolled back with its LP if --rollback is snapshot or copy.
+// Recording a value allocates no memory.
 //
 //     nw::Tally waited;            waited.record(c.now(), c.now() - came);
 //     nw::TimeAverage queue;       queue.add(c.now(), +1);
 //     nw::Histogram<20> lengths{0, 100};
 //     nw::Count lost;              lost.add(c.now());
 //
-// Nothing before --warm-up is recorded. Each figure compares the time that it receives with
-// --warm-up, which is fixed before the first LP is built. If the level of a TimeAverage was set
-// before --warm-up, the average contains this level from --warm-up on. Setup::measures combines the
-// figures of all LPs (measures.hpp).
+// Nothing before --warm-up is recorded. Each record compares the time of the value with --warm-up.
+// The value of --warm-up is fixed before the first LP is built. If the level of a TimeAverage was
+// set before --warm-up, the average contains this level from --warm-up on. Setup::measures combines
+// the figures of all LPs (measures.hpp).
 //
 // --rollback reverse does not restore figures, because subtraction cannot undo sums of rounded
 // numbers. A reverse handler restores a figure from a copy that the model has kept.
@@ -83,7 +83,8 @@ struct Moments {
 // the level before, because two neighboring buckets become one.
 struct Buckets {
     static constexpr std::int32_t an_octave = 64;
-    static constexpr std::int32_t of_one = 1 << 17;  // above all exponents: no key changes its sign
+    // The key of the value 1. It is so large that every positive value has a positive key.
+    static constexpr std::int32_t of_one = 1 << 17;
     static constexpr unsigned level_max = 15;
     static constexpr double log_of_two = 0x1.62e42fefa39efp-1;
 
@@ -190,11 +191,11 @@ struct FigureView {
     FigureKind kind = FigureKind::tally;
     std::uint64_t count = 0;
     Moments moments{};
-    std::span<const std::int32_t> keys{};     // keys of a tally
-    std::span<const std::uint32_t> counts{};  // counts of its buckets
-    unsigned level = 0;                       // level of its buckets
-    std::span<const std::uint64_t> bins{};    // bins of a histogram
-    double low = 0, high = 0;                 // bounds of a histogram
+    std::span<const std::int32_t> keys{};     // tally: the keys of its buckets
+    std::span<const std::uint32_t> counts{};  // tally: the count of each bucket
+    unsigned level = 0;                       // tally: the level of its buckets
+    std::span<const std::uint64_t> bins{};    // histogram: its bins
+    double low = 0, high = 0;                 // histogram: its bounds
 };
 
 }  // namespace detail
@@ -242,7 +243,7 @@ class BasicTally {
     [[no_unique_address]] detail::Sketch<buckets> sketch_;
 };
 // A tally with quantiles. The error of a quantile is at most 0.5 % of the value while the values
-// span two octaves. It doubles each time the span doubles. A Tally takes about 1 KiB.
+// span two octaves. The error doubles each time the span doubles. A Tally takes about 1 KiB.
 using Tally = BasicTally<128>;
 
 // A level that holds until it changes: the length of a queue, the number of busy machines. The
@@ -356,7 +357,7 @@ class Count {
     // The number of occurrences so far.
     std::uint64_t count() const noexcept { return count_; }
 
-    // For the engine: the contents. For a measure, the count of an LP is one value.
+    // For the engine: the contents. A measure treats the count of each LP as one value.
     detail::FigureView view(VirtualTime) const noexcept {
         detail::Moments moments;
         moments.add(static_cast<double>(count_), 1);

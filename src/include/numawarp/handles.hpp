@@ -90,9 +90,9 @@ class Handles : public LogicalProcess {
     }
 
   protected:
-    // Schedules an event at now() + delay. If the target is an LP of another class, its list must
-    // have the event with the same number. `priority`: one Priority, or nothing. Requires: as for
-    // Context::schedule().
+    // Schedules an event at now() + delay. If the target is an LP of another class, the list of
+    // that class must contain the event with the same number. `priority`: one Priority, or nothing.
+    // Requires: as for Context::schedule().
     template <class E>
     static void send(Context& context, LpId to, VirtualTime delay, const E& event,
                      std::same_as<Priority> auto... priority) {

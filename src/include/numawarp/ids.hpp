@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ids as distinct types, so that an LpId cannot be passed where a WorkerId is expected. An id is an
-// index into the table of its kind. index() returns the id as a plain integer.
+// index into the table of the objects of its type. index() returns the id as a plain integer.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,7 @@ class Kinds {
 
     // `count` LPs of one kind, called `LP`. Setup::process builds them.
     Kinds(std::uint32_t count = 0);
-    // Returns setup.lps. If it is only a number of LPs, their kind gets the process and the
+    // Returns setup.lps. If setup.lps is only a number of LPs, their kind gets the process and the
     // preferred rollback method of `setup`.
     static Kinds of(const Setup& setup);
     // Several named kinds. Throws SetupError if there are no kinds or more than kinds_max, if a

@@ -14,14 +14,14 @@ namespace nw {
 // A logical process (LP): a state that only this LP can access, and the handlers that change it at
 // each event.
 //
-// Thread: the engine calls the handlers of one LP one at a time. It calls handlers of different LPs
-// concurrently.
+// Thread: the engine never calls two handlers of the same LP at the same time. Handlers of
+// different LPs run concurrently.
 class LogicalProcess {
   public:
-    // Called after the run. A rollback never calls it.
+    // Called after the run, and never in a rollback.
     virtual ~LogicalProcess() = default;
 
-    // Called before the first event, at time 0. It schedules the LP's first events.
+    // Called before the first event, at time 0, to schedule the LP's first events.
     virtual void on_start(Context&) {}
 
     // Handles one event. The engine may execute the event too early and then roll it back.
@@ -29,15 +29,15 @@ class LogicalProcess {
     // that never changes after set-up.
     virtual void on_event(Context& context, const Event& event) = 0;
 
-    // Undoes on_event() for --rollback reverse. It finds the state that on_event() left, and must
-    // restore the state that on_event() found. The engine undoes scheduled events and random draws
-    // itself. It does not call on_reverse() for an event whose on_event() failed. With --rollback
-    // reverse, a handler must therefore fail before it changes anything. The default throws
-    // ModelError.
+    // Undoes on_event() for --rollback reverse. At the call, the LP has the state that on_event()
+    // has left. on_reverse() must restore the state that the LP had before on_event(). The engine
+    // undoes scheduled events and random draws itself. The engine does not call on_reverse() for an
+    // event whose on_event() failed. With --rollback reverse, a handler must therefore fail before
+    // it changes anything. The default throws ModelError.
     virtual void on_reverse(Context& context, const Event& event);
 
-    // Called when the event is final. At this time the state of the LP may already be further
-    // ahead. Requires: the handler uses only the event.
+    // Called when the event is final. At this time the LP may already have executed later events.
+    // Requires: the handler uses only the event.
     virtual void on_commit(const Event&) {}
 
     // Called after the run, when every event is final. now() is the end time. output() is allowed;
@@ -45,9 +45,10 @@ class LogicalProcess {
     virtual void on_end(Context&) {}
 
     // Returns true if this LP allows the run to end. The engine calls can_end() after on_start()
-    // and after each event, until the call after on_start() or after a committed event has returned
-    // true. The LP then allows the end, and the engine does not call can_end() again. When all LPs
-    // allow the end, the run ends exactly after the last of these events.
+    // and after each event. The LP has allowed the end when a call has returned true after
+    // on_start() or after a committed event. From then on, the engine does not call can_end()
+    // again. When all LPs have allowed the end, the run ends exactly after the event at which the
+    // last LP allowed it.
     virtual bool can_end() const { return false; }
 };
 

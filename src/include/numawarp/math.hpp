@@ -7,7 +7,7 @@
 // here use only operations that IEEE 754 defines to the last bit (addition, multiplication,
 // division and square root of doubles), in a fixed order. They are compiled once, in the library,
 // with -ffp-contract=off, so the compiler flags of a model do not affect them. The target
-// numawarp::numawarp passes the same option to the model, which makes the model's own arithmetic
+// numawarp::numawarp passes the same option to the model, so that the model's own arithmetic is
 // reproducible, too.
 //
 // Special values follow the C standard (Annex F). Every result that is not a number is the same

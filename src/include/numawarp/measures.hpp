@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures: figures of LPs (figures.hpp) that are combined into one figure of the run, and their
-// names:
+// A measure has a name and combines figures of LPs (figures.hpp) into one figure of the run:
 //
 //     setup.measures = {nw::measure("wait", &Bank::waited),
 //                       nw::measure("lost", [](const Bank& b) -> auto& { return b.door.lost; })};
 //
 // The measures are part of the report, of the statistics and of the table `measures` of --output.
-// They are equal to the last bit on every engine and for any number of workers and ranks.
+// Their values are equal to the last bit on every engine and for any number of workers and ranks.
 #pragma once
 
 #include <functional>
@@ -52,8 +51,8 @@ template <class Figure, class Lp>
 Measure measure(std::string name, Figure Lp::*member) {
     return detail::measure_of<Lp>(std::move(name), member);
 }
-// A measure of the figure to which a function of the LP returns a reference. The function is a
-// lambda; the type of its parameter is the LP class.
+// A measure of a figure to which `of` returns a reference. `of` is a lambda; the type of its
+// parameter is the LP class.
 template <class Function>
 Measure measure(std::string name, Function of) {
     return detail::measure_of<typename detail::ArgumentOf<decltype(&Function::operator())>::type>(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that a model declares, and the numbers that are allowed for them. Another value, on
-// the command line or in a file, is refused with an error before setup() is called.
+// The options that a model declares, and the numbers that are allowed for these options. If the
+// command line or a file contains another value, the program ends with an error before setup() is
+// called.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace nw {
 
 // The finite numbers between two bounds: from(1), above(0), from(0).to(1), above(0).below(1), … A
-// default Range holds all finite numbers. Bounds of whole numbers are exact up to 2^53.
+// default Range contains all finite numbers. Bounds of whole numbers are exact up to 2^53.
 struct Range {
     double least = -std::numeric_limits<double>::infinity();  // the lower bound
     double most = std::numeric_limits<double>::infinity();    // the upper bound
@@ -31,14 +32,14 @@ struct Range {
     // The range in words, such as "from 0 to 1"; empty without bounds.
     std::string text() const;
 };
-// The numbers from this one upward: nw::from(1), nw::from(0).to(1).
+// The numbers ≥ `bound`: nw::from(1), nw::from(0).to(1).
 constexpr Range from(double bound) noexcept { return {.least = bound}; }
-// The numbers above this one, which is not itself allowed: nw::above(0), nw::above(0).below(1).
+// The numbers > `bound`: nw::above(0), nw::above(0).below(1).
 constexpr Range above(double bound) noexcept { return {.least = bound, .has_least = false}; }
 
 // Declares a model's own command-line options, which are also keys in --config FILE.toml. In each
-// function, `value` holds the default, which must be allowed, and receives the value that the user
-// gives.
+// function, `value` contains the default at the call; the default must be allowed. Before setup()
+// is called, the value that the user gives is stored in `value`.
 class Options {
   public:
     virtual ~Options() = default;
@@ -63,7 +64,7 @@ class Options {
                             const std::vector<std::uint32_t>& numbers, const std::string& help) = 0;
 };
 
-// Checks a rule in setup() that a Range cannot express, for example a rule about two options.
+// For setup(): checks a rule that a Range cannot express, for example a rule about two options.
 // Throws SetupError if `kept` is false, with a text such as "--mean 0: must be above 0 where
 // --lookahead is 0".
 void require(bool kept, const std::string& option, double value, const std::string& rule);

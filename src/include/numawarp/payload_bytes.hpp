@@ -8,7 +8,7 @@
 // the padding is therefore found at compile time. In a constant expression a byte of padding has no
 // value, and a concept can detect that reading it is an error. This method works for all types
 // except unions, bit-fields, pointers, and classes that cannot be used in a constant expression.
-// Such types are refused, unless they cannot have any padding.
+// Such types are refused if they can have padding.
 #pragma once
 
 #include <array>
@@ -53,7 +53,8 @@ void clear_found_padding_between(BytesOf<T>& bytes) noexcept {
     }
 }
 
-// Clears the padding as the builtin does. Public for the tests, which compare the two.
+// Clears the padding as the builtin does. Public for the tests, which compare this function with
+// the builtin.
 template <class T>
 void clear_found_padding(BytesOf<T>& bytes) noexcept {
     static_assert(PaddingCanBeFound<T>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models written as processes. The life of a customer, a machine or a message, from its beginning
-// to its end, is one coroutine that waits where it has to.
+// to its end, is one coroutine, which waits with co_await.
 //
 //     struct Bank final : nw::ProcessLp {
 //         nw::Resource counter{env, 2};
@@ -20,8 +20,8 @@
 //     };
 //
 // The process library uses only the other headers of numawarp/. An environment is a member of an
-// LP, and processes are memory of that LP, so a rollback restores them with the LP.
-// docs/processes.md is the tutorial.
+// LP, and its processes are in the memory of that LP. So a rollback of the LP also restores its
+// processes. docs/processes.md is the tutorial.
 #pragma once
 
 #include <numawarp/process/awaited.hpp>

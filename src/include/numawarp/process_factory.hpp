@@ -36,7 +36,7 @@ ProcessFactory process(Shared... shared) {
                   "an LP class must derive from nw::LogicalProcess");
     // If Lp does not override a handler, the type of the pointer to the handler names
     // LogicalProcess as its class. nw::Handles overrides on_reverse() and on_commit() in all cases;
-    // has_undo() and has_commit() return whether they call a function of Lp.
+    // has_undo() and has_commit() return whether these overrides call a function of Lp.
     constexpr bool overrides_reverse = [] {
         if constexpr (requires { Lp::has_undo(); })
             return Lp::has_undo();

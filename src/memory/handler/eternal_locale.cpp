@@ -10,8 +10,8 @@
 namespace nw {
 namespace {
 
-// The used parts of libstdc++'s std::locale::_Impl and std::locale::facet. They belong to its
-// binary interface, because functions in headers use them.
+// The parts of libstdc++'s std::locale::_Impl and std::locale::facet that are used here. These
+// parts belong to the binary interface of libstdc++, because functions in headers use them.
 struct Facet {
     const void* virtual_functions;
     int references;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ locale of the process, which all LPs share. Each std::ostringstream, std::regex, … copies
-// it and increments its reference count. The counts are outside of LPs, so changes by handlers are
-// not rolled back. For example, a stream that is destroyed, and destroyed again after a rollback,
-// decrements the count twice.
+// this locale and increments the locale's reference count. The counts are outside of LPs, so
+// changes by handlers are not rolled back. For example, a stream that is destroyed, and destroyed
+// again after a rollback, decrements the count twice.
 #pragma once
 
 #include <locale>

@@ -40,8 +40,8 @@ constexpr std::array<Fault, 8> faults{{{SIGSEGV, "SIGSEGV"},
 
 std::array<std::atomic<FaultGuard::DescribeAddress>, 4> describers{};
 
-// The actions of `faults` before the engine installed its own. Written under a mutex, before the
-// first handler runs.
+// The actions of the signals in `faults` before the engine installed its own actions. Written under
+// a mutex, before the first handler runs.
 std::array<struct sigaction, faults.size()> former_actions{};
 Mutex former_actions_mutex;
 
@@ -219,7 +219,7 @@ void FaultGuard::note(int signal, const siginfo_t& info) noexcept {
         return;
     }
     if (signal == SIGPIPE) {
-        note("SIGPIPE: it wrote to a pipe or socket that has no reader");
+        note("SIGPIPE: a write to a pipe or socket that has no reader");
         return;
     }
     if (info.si_code <= 0) {  // a sent signal: it has a sender instead of an address

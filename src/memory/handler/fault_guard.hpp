@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets a worker survive errors of a handler in a state that a wrong speculation has made: an access
-// through a null pointer, a division by zero, an endless recursion, a failed assertion, exit(). The
-// signal handler, or the interposer's function, jumps back to the worker's loop. The worker treats
-// the event like one whose handler threw an exception.
+// Lets a worker continue after errors of a handler that runs in a state from a wrong speculation:
+// an access through a null pointer, a division by zero, an endless recursion, a failed assertion,
+// exit(). The signal handler, or the interposer's function, jumps back to the worker's loop. The
+// worker treats the event like one whose handler threw an exception.
 //
 // Cost: one setjmp per batch of events; per event two stores and a comparison of the floating-point
 // environment.
@@ -27,13 +27,13 @@ namespace nw {
 
 class FaultGuard;
 
-// With this signal another thread requests that a handler leaves (handler_probe.hpp). The signal is
-// blocked while a fault is handled. Otherwise the thread would leave with the signal mask of the
-// fault handler, and the next fault would end the program.
+// With this signal, another thread requests that a thread leaves its handler (handler_probe.hpp).
+// The signal is blocked while a fault is handled. Otherwise the thread would leave the handler with
+// the signal mask of the fault handler, and the next fault would end the program.
 inline constexpr int probe_signal = SIGURG;
 
 // A thread's current handler call. It is read by signal handlers on the same thread, and by threads
-// that watch it (handler_probe.hpp). All accesses are relaxed: plain loads and stores.
+// that watch this thread (handler_probe.hpp). All accesses are relaxed: plain loads and stores.
 struct HandlerCall {
     std::atomic<FaultGuard*> guard{nullptr};  // the armed guard; null: no handler runs
     // The number of the call, among the calls of the thread's current probe. While this probe is
@@ -51,8 +51,9 @@ inline bool in_handler() noexcept {
 // is committed.
 // Requires: in_handler().
 [[noreturn, gnu::cold]] void abandon_handler(const char* what) noexcept;
-// The message for a handler that finds no memory. It contains no details: which allocation fails
-// first depends on the memory that other workers have taken, and must not be visible.
+// The message for a handler that finds no memory. It contains no details, because it must be the
+// same in every run. The allocation that fails first depends on the memory that other workers have
+// taken.
 inline constexpr const char* out_of_memory_message =
     "out of memory: there is no room for the LP's heap, or for the events and output of its "
     "handler; allowed: a larger slot (fewer groups), or a larger --memory-cap";
@@ -64,12 +65,13 @@ class FaultGuard {
 
     // Gives the thread an alternate signal stack, unless it has one, and installs the signal
     // handlers of the process. After an endless recursion, only the alternate stack has room. The
-    // thread's floating-point environment becomes the environment of its handlers. Threads inherit
-    // it from the thread that creates them, so that all workers have the environment of the set-up.
-    // Thread: the one that calls arm(), before its first call.
+    // thread's floating-point environment becomes the environment of its handlers. A thread
+    // inherits this environment from the thread that creates it, so all workers have the
+    // environment of the set-up.
+    // Thread: the thread that calls arm(), before its first call of arm().
     void adopt_thread();
-    // As adopt_thread(), on a thread on which adopt_thread() of a guard was called before. The
-    // floating-point environment stays.
+    // Like adopt_thread(), for a thread that has called adopt_thread() of some guard before. Does
+    // not change the floating-point environment.
     void join_thread() noexcept;
 
     FaultGuard(const FaultGuard&) = delete;
@@ -83,8 +85,9 @@ class FaultGuard {
     }
     void disarm() noexcept { handler_call.guard.store(nullptr, std::memory_order_relaxed); }
 
-    // Describes an invalid access to `address`: writes one line without a newline that continues
-    // "SIGSEGV: ". Returns false if it has no description. Must be async-signal-safe.
+    // Describes an invalid access to `address`: writes one line, without a newline, as the
+    // continuation of "SIGSEGV: ". Returns false if it has no description. Must be
+    // async-signal-safe.
     using DescribeAddress = bool (*)(const void* address, char* line, std::size_t bytes) noexcept;
     // Registers a function for all guards. A function that is registered twice is called once. At
     // most four different functions can be registered.
@@ -95,13 +98,13 @@ class FaultGuard {
     // The frame that called sigsetjmp must be live whenever the guard is armed.
     sigjmp_buf& env() noexcept { return env_; }
 
-    // After the jump, resets the thread's state outside of memory to its value when no handler
-    // runs: the floating-point environment, and the exceptions of the C++ runtime (the caught ones,
-    // and the number of uncaught ones).
+    // Called after the jump. Resets state of the thread to its value outside of handlers: the
+    // floating-point environment, and in the C++ runtime the caught exceptions and the number of
+    // uncaught exceptions.
     void recover() const noexcept;
 
-    // Called after a handler returned. The handler may have changed the rounding mode, for example,
-    // which no snapshot restores.
+    // Called after a handler returned. The handler may have changed the environment, for example
+    // the rounding mode, and no snapshot restores it.
     void restore_float_environment() const noexcept {
         if (!(FloatEnvironment::current() == float_environment_)) [[unlikely]]
             float_environment_.install();
@@ -111,7 +114,7 @@ class FaultGuard {
     // engine.
     const char* description() const noexcept { return description_; }
 
-    // Copies the line. Longer lines than `description_` are cut.
+    // Copies the line. A line that is longer than `description_` is cut.
     void note(const char* what) noexcept;
     void note(int signal, const siginfo_t& info) noexcept;  // in a signal handler
 

@@ -4,10 +4,11 @@
 // operation sets them, and they are undefined when a handler begins.
 //
 // The kernel gives a signal handler a new environment, and a jump out of the signal handler keeps
-// it. A handler of a model may also change the environment. So the engine compares it after each
-// handler.
-// Cost: the processor stores two registers, and two values are compared. Before it stores MXCSR,
-// which contains the sticky flags, it completes all earlier floating-point operations.
+// it. A handler of a model may also change the environment. So the engine compares the environment
+// after each handler.
+// Cost: the processor stores two registers, and two values are compared. Before the processor
+// stores MXCSR, which contains the sticky flags, it completes all earlier floating-point
+// operations.
 #pragma once
 
 #include <cfenv>
@@ -37,8 +38,8 @@ class FloatEnvironment {
 
     friend bool operator==(const FloatEnvironment&, const FloatEnvironment&) = default;
 
-    // A copy in which denormal numbers are not flushed to zero. Linking with -ffast-math flushes
-    // them in the whole program.
+    // A copy in which denormal numbers are not flushed to zero. A program that is linked with
+    // -ffast-math flushes them everywhere.
     FloatEnvironment with_denormals() const noexcept {
         FloatEnvironment other = *this;
         other.sse_ &= ~flush_bits;

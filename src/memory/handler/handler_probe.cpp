@@ -18,7 +18,7 @@ namespace {
 constinit thread_local HandlerProbe* volatile own_probe [[gnu::tls_model("initial-exec")]] =
     nullptr;
 
-// The action of the signal before the engine installed its own.
+// The action of the signal before the engine installed its own action.
 struct sigaction former_action {};
 Mutex former_action_mutex;
 
@@ -52,7 +52,7 @@ void HandlerProbe::on_signal(int signal, siginfo_t* info, void* context) {
     const ProbeRequest request = probe->request_.load(std::memory_order_relaxed);
     const auto& where = *static_cast<ucontext_t*>(context);
     if (request != ProbeRequest::report) {
-        // Functions of an LP that run outside of its heap can only be ended.
+        // Functions of an LP that run outside of the LP's heap can be ended, but not interrupted.
         const bool in_platform_mode = probe->is_in_platform_mode();
         if (in_platform_mode && request == ProbeRequest::interrupt) return;
         if (!probe->by_force_.load(std::memory_order_relaxed) &&

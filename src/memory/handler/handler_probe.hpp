@@ -3,9 +3,9 @@
 // thread leaves the handler.
 //
 // The requesting thread sends a signal (probe_signal: SIGURG, which is ignored by default). The
-// probed thread answers in its signal handler, because only this thread can describe its call, and
-// can determine whether the call may be left. While a worker executes events, it publishes only the
-// number of its call, which any thread can read.
+// probed thread answers in its signal handler, because only this thread can describe its call and
+// determine whether the call may be left. While a worker executes events, it publishes only the
+// number of its call. Any thread can read this number.
 #pragma once
 
 #include <pthread.h>
@@ -34,10 +34,11 @@ class HandlerProbe {
     // be given to another thread after leave_thread().
     void adopt_thread();
     void leave_thread() noexcept;
-    // As adopt_thread(), on a thread on which adopt_thread() of a probe was called before.
+    // Like adopt_thread(), for a thread that has called adopt_thread() of some probe before.
     void join_thread() noexcept;
-    // Several probes may have adopted one thread. The one that called make_current() last answers
-    // requests, and counts the thread's calls. Thread: the probed thread, while no handler runs.
+    // Several probes may have adopted one thread. The probe whose make_current() was called last
+    // answers requests, and counts the thread's calls. Thread: the probed thread, while no handler
+    // runs.
     void make_current() noexcept;
 
     // The number of the current handler call, among the calls of this probe; 0: none. Thread: any.
@@ -53,27 +54,27 @@ class HandlerProbe {
     ~HandlerProbe();
 
   private:
-    // Answers a request. Returns true if the handler must be left now. Before that, the
-    // implementation calls guard.note_interruption() for `interrupt`, and guard.note() with the
-    // reason for `end`. For `report` it stores the report and returns false.
+    // Answers a request. Returns true if the handler must be left now. For the request `interrupt`,
+    // the implementation calls guard.note_interruption() before it returns true. For `end`, it
+    // calls guard.note() with the reason. For `report`, it stores the report and returns false.
     // Thread: the probed thread, in a signal handler that interrupts a handler; async-signal-safe.
     virtual bool answer(ProbeRequest request, FaultGuard& guard) noexcept = 0;
     // True if the engine or an allocator runs on the handler's behalf, and must not be interrupted.
-    // A handler runs with its LP's heap current; the engine and an allocator run with no heap
-    // current.
+    // While a handler runs, the heap of its LP is current. While the engine or an allocator runs,
+    // no heap is current.
     // Thread: as for answer().
     virtual bool is_in_platform_mode() const noexcept;
     static void on_signal(int signal, siginfo_t* info, void* context);
     void end_being_current() noexcept;
 
-    Mutex mutex_;  // held while another thread uses thread_, which cannot end then
+    Mutex mutex_;  // held while another thread uses thread_, so that thread_ cannot end
     pthread_t thread_ NW_GUARDED_BY(mutex_){};
     const HandlerCall* running_ NW_GUARDED_BY(mutex_) = nullptr;  // of thread_; null: no thread
     std::atomic<ProbeRequest> request_{ProbeRequest::report};
     std::atomic<std::uint64_t> call_{0};
     std::atomic<bool> by_force_{false};
     std::atomic<bool> is_current_{false};
-    std::uint64_t calls_ = 0;  // so far, while the probe is not current
+    std::uint64_t calls_ = 0;  // calls so far; valid while the probe is not current
 };
 
 }  // namespace nw

@@ -32,9 +32,9 @@ enum class HeapFault : std::uint8_t {
 const char* describe(HeapFault fault) noexcept;
 
 namespace detail {
-// The results of this thread's handler: a fault in the low bits, whether it may free memory of
-// libc, and whether put_back() must be called (runtime_state.hpp). They share one byte, so that the
-// check after every handler costs one load.
+// The results of this thread's handler: a fault in the low bits; excused_bit: the handler may free
+// memory of libc; unsettled_bit: put_back() must be called (runtime_state.hpp). All results are in
+// one byte, so that the check after every handler costs one load.
 extern constinit thread_local std::uint8_t heap_remarks [[gnu::tls_model("initial-exec")]];
 inline constexpr std::uint8_t excused_bit = 0x80;
 inline constexpr std::uint8_t unsettled_bit = 0x40;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The heap that malloc uses on this thread: the recoverable heap of an LP in its handler, otherwise
-// libc ("platform mode"). The engine enters a HeapScope around each handler. Work of the engine on
-// behalf of a handler (every call of Context) leaves the heap with a PlatformScope.
+// libc ("platform mode"). The engine enters a HeapScope around each handler. In every call of
+// Context, the engine works on behalf of a handler. During this work, a PlatformScope leaves the
+// heap.
 //
 // After a handler was left, current_heap must be reset. After an exception the destructors do this.
 // After a siglongjmp, call leave_heap().
@@ -11,8 +12,8 @@ namespace nw {
 
 class LpHeap;
 
-// The interposer reads it in every allocation. An access is one load relative to the thread
-// pointer: no call, no guard.
+// The interposer reads current_heap in every allocation. An access is one load relative to the
+// thread pointer: no call, no guard.
 extern constinit thread_local LpHeap* current_heap [[gnu::tls_model("initial-exec")]];
 
 // Sets the current heap. The compiler assumes that malloc and free read no variable of the program,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that return different results in different runs: clocks, the process id, true
 // randomness. Handlers may call them, for example to time a computation. The engine records which
-// of them handlers call. For --check-model, clocks can be shifted, so that a model that depends on
-// a clock is detected at once. The functions are in memory/interpose/outside_sources.cpp.
+// of these functions are called by handlers. For --check-model, clocks can be shifted, so that a
+// model that depends on a clock is detected at once. The functions are in
+// memory/interpose/outside_sources.cpp.
 //
 // Thread: any.
 #pragma once

@@ -26,7 +26,7 @@ constexpr std::size_t initializers_max = 32;
 
 struct Initializers {
     std::size_t depth = 0;
-    LpHeap* heap_outside = nullptr;  // the current heap before the outermost one
+    LpHeap* heap_outside = nullptr;  // the current heap before the outermost initializer
     std::array<Initializer, initializers_max> open{};
 };
 constinit thread_local Initializers initializers;
@@ -45,8 +45,8 @@ struct Resources {
 };
 constinit thread_local Resources resources;
 
-// The descriptors that the running handler has opened. If there are more, the rest stay open after
-// a jump.
+// The descriptors that the running handler has opened. If there are more than resources_max, the
+// rest stay open after a jump.
 struct Descriptors {
     std::size_t count = 0;
     std::array<int, resources_max> open{};
@@ -59,7 +59,7 @@ locale_t locale_of_thread() noexcept {
 
 // A handler that crashed in printf() holds the lock of the stream, and other threads would wait for
 // it forever. The lock is recursive: ftrylockfile() succeeds also if this thread holds the lock.
-// The count then shows how often it is held.
+// The count then shows how often this thread holds the lock.
 void unlock(std::FILE* stream) noexcept {
     if (::ftrylockfile(stream) != 0) return;  // held by another thread
     struct StreamLock {                       // glibc's _IO_lock_t
@@ -83,7 +83,7 @@ void enter_initializer(void* control, void (*abandon)(void*), LpHeap* outside) n
 
 LpHeap* leave_initializer() noexcept {
     if (--initializers.depth != 0) return nullptr;
-    // The compiler destroys the temporaries of the initializer after this call.
+    // The temporaries of the initializer are destroyed after this call.
     if (initializers.heap_outside != nullptr) excuse_libc_frees();
     return std::exchange(initializers.heap_outside, nullptr);
 }

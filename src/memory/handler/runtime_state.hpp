@@ -28,7 +28,8 @@ class LpHeap;
 // can initialize.
 // Requires: platform mode, because a handler may be interrupted whenever its heap is current.
 void enter_initializer(void* control, void (*abandon)(void* control), LpHeap* outside) noexcept;
-// Ends an initializer. Returns the heap that must become current: null inside another initializer.
+// Ends an initializer. Returns the heap that must become current; null if another initializer still
+// runs.
 LpHeap* leave_initializer() noexcept;
 bool in_initializer() noexcept;
 // True if the initializer runs on behalf of a handler.

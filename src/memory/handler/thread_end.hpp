@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts memory of LPs that thread_local objects free when their thread ends. Such an object holds
-// memory of an LP if it grew in a handler. When it is destroyed, the memory may still belong to the
-// LP, a rollback may have released it, or the LP may be gone. This is not an error of the engine
-// and causes no damage. It is reported once, because data that an LP stores there are not rolled
-// back.
+// memory of an LP if it grew in a handler. When the object is destroyed, the memory may still
+// belong to the LP, a rollback may have released the memory, or the LP may be gone. Freeing such
+// memory is not an error of the engine and causes no damage. It is reported once, because data that
+// an LP stores in thread_local objects are not rolled back.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes libc and libstdc++ allocate data now, from libc, that they would otherwise allocate in a
-// handler. There the data would belong to the LP and be lost in the next rollback. Examples:
-// buffers of stdout and stderr, time zones, number formatting, the exception globals of the thread.
+// Makes libc and libstdc++ allocate some data now, in memory of libc. Otherwise they would allocate
+// these data in a handler. The data would then belong to the LP, and would be lost in the next
+// rollback. Examples: buffers of stdout and stderr, time zones, number formatting, the exception
+// globals of the thread.
 //
 // Thread: each worker calls it once, in platform mode, before its first handler.
 #pragma once
@@ -14,13 +15,13 @@ void warm_up();
 
 // --- Buffers of stdio's streams ------------------------------------------------------------------
 
-// stdio allocates a buffer at the first use of a stream. In a handler it would be memory of the LP,
-// and a rollback would release it while the stream uses it. Therefore warm_up() gives all open
-// streams their buffers, and the interposer does the same for streams that are opened later. The
-// buffering mode of a stream does not change.
+// stdio allocates a buffer at the first use of a stream. In a handler, the buffer would be memory
+// of the LP, and a rollback would release the buffer while the stream uses it. Therefore warm_up()
+// gives all open streams their buffers, and the interposer does the same for streams that are
+// opened later. The buffering mode of a stream does not change.
 //
-// Gives the stream its buffer for bytes and, unless it is byte-oriented, its buffer for wide
-// characters.
+// Gives the stream its buffer for bytes and, unless the stream is byte-oriented, its buffer for
+// wide characters.
 // Requires: platform mode.
 void give_buffers(std::FILE* stream) noexcept;
 

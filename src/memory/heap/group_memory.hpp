@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All memory of one group of LPs: its segments, the platform heap in them, the spans that the heaps
-// of its LPs share, the pages of its mail, and their home. A group is bound to one worker and moves
-// as a whole.
+// All memory of one group of LPs: its segments, the platform heap in the segments, the spans that
+// the heaps of the LPs share, the pages of the group's mail, and the home of all these pages. A
+// group is bound to one worker and moves as a whole.
 // Thread: one owner at a time. The destructor releases everything, heaps included.
 #pragma once
 

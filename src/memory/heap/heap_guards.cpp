@@ -73,7 +73,8 @@ void write_guard(std::span<std::byte> guard) noexcept {
     std::memset(guard.data(), static_cast<int>(guard_byte), guard.size());
 }
 
-// Finds the chunk and the block that begin at the address. Returns a fault if there is none.
+// Finds the block that begins at the address, and its chunk. Returns a fault if there is no such
+// block.
 HeapFault locate(const LpHeap& heap, const void* address, std::span<std::byte>& chunk,
                  Found& block) noexcept {
     const HeapFault fault = heap.find_chunk(address, chunk);
@@ -95,7 +96,7 @@ void* HeapGuards::allocate(LpHeap& heap, std::size_t bytes, std::size_t alignmen
     auto* const begin = static_cast<std::byte*>(chunk_address);
     const std::span chunk(begin, heap.usable_size(begin));
     std::byte* const data = begin + data_offset;
-    // Without this, find_block() could take the remains of an earlier block for a header.
+    // Without this line, find_block() could mistake the remains of an earlier block for a header.
     std::memset(begin, 0, data_offset);
     write_head(data, bytes, data_offset);
     write_guard(guard_of(chunk, {data, bytes}));
@@ -141,7 +142,8 @@ std::size_t HeapGuards::usable_size(const void* address) noexcept {
 }
 
 HeapFault HeapGuards::check_all(LpHeap& heap) {
-    // The damage is still found below: the guard of the chunk before a broken head has changed.
+    // The damage is still found below, because the guard of the chunk before a broken head has
+    // changed.
     if (heap.has_broken_heads()) heap.repair_heads();
     const std::byte* lowest = nullptr;
     Found worst;

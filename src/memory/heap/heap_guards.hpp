@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guards around every block that a handler allocates (--check-heap): a header before the block,
-// which contains its size, and at least 32 bytes behind it that must not change. An event whose
-// handler changes them has failed. The message contains the size of the block and the offset of the
-// first changed byte. All blocks are checked when a handler has returned, and a block is also
-// checked when it is freed. If several blocks are damaged, the block with the lowest address is
-// reported, so that the message is the same on every engine.
+// Guards around every block that a handler allocates (--check-heap). The header before the block
+// contains the size of the block. At least 32 bytes behind the block must not change. An event
+// whose handler changes these bytes has failed. The message contains the size of the block and the
+// offset of the first changed byte. All blocks are checked when a handler has returned, and a block
+// is also checked when it is freed. If several blocks are damaged, the block with the lowest
+// address is reported, so that the message is the same on every engine.
 //
 // Reads beyond a block are not detected, and neither are writes that skip the guard.
 //
-// The LP's heap treats a guarded block like any other chunk; it is only larger. Therefore all
-// blocks of a process are guarded, or none.
+// The LP's heap treats a guarded block like any other chunk; it is only larger. HeapGuards cannot
+// distinguish guarded blocks from other chunks. Therefore either all blocks of a process are
+// guarded, or no block is guarded.
 // Thread: the owner of the heap.
 #pragma once
 
@@ -49,11 +50,11 @@ class HeapGuards {
     // Requires: `address` is the beginning of a live block.
     static std::size_t usable_size(const void* address) noexcept;
 
-    // Checks the guards of all blocks. Repairs overwritten guards, and overwritten heads of the
-    // blocks of LpHeap (which contain several guarded blocks), so that the next event does not fail
-    // because of them. Returns `none` if no block is damaged. Otherwise returns `overflow` or
-    // `underflow` for the damaged block with the lowest address, and describe() returns the message
-    // on this thread.
+    // Checks the guards of all blocks. Repairs overwritten guards, so that the next event does not
+    // fail because of them. For the same reason, repairs overwritten heads of the blocks of LpHeap.
+    // Such a block contains several guarded blocks. Returns `none` if no block is damaged.
+    // Otherwise returns `overflow` or `underflow` for the damaged block with the lowest address,
+    // and describe() returns the message on this thread.
     // Cost: one check of every block.
     static HeapFault check_all(LpHeap& heap);
 };

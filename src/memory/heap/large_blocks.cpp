@@ -12,11 +12,11 @@
 namespace nw {
 namespace {
 
-// Maximum of free resident blocks per LP, in bytes. Up to this limit, a handler that needs a big
-// scratch buffer makes no system calls. Beyond it, each use of a block takes its pages from the
-// kernel and returns them. This took 0.7 ms per MiB, and filling resident pages took 0.02 ms per
-// MiB (docs/results/constants-2026-11-23.csv). The limit is not higher because each of 10,000 LPs
-// may hold this much: 10 GB in total.
+// Maximum size of all free resident blocks of an LP, in bytes. Up to this limit, a handler that
+// needs a big scratch buffer makes no system calls. Beyond it, each use of a block takes the pages
+// of the block from the kernel and returns them. This took 0.7 ms per MiB, and filling resident
+// pages took 0.02 ms per MiB (docs/results/constants-2026-11-23.csv). A higher limit would take too
+// much memory: with this limit, 10,000 LPs may hold 10 GB.
 constexpr std::size_t free_resident_max = std::size_t{1} << 20;
 
 constexpr std::uint32_t no_block = UINT32_MAX;
@@ -55,8 +55,8 @@ void* LargeBlocks::allocate(LpHeap& owner, StateSpans& spans, PlatformHeap& plat
     return entries_[i].block->data();
 }
 
-// Removes the lowest free block that has this capacity and at least this alignment from its list.
-// Returns its index, or no_block.
+// Finds the lowest free block that has this capacity and at least this alignment, and removes the
+// block from its list. Returns the index of the block, or no_block.
 std::uint32_t LargeBlocks::take_lowest(std::size_t capacity, std::size_t alignment) noexcept {
     SizeClass* lowest = nullptr;
     for (std::uint32_t c = 0; c < class_count_; ++c) {
@@ -70,7 +70,7 @@ std::uint32_t LargeBlocks::take_lowest(std::size_t capacity, std::size_t alignme
     return i;
 }
 
-// Ensures: the class's list is empty, or the block at its top is free. Returns false if it is
+// Ensures: the class's list is empty, or the block at its top is free. Returns false if the list is
 // empty.
 bool LargeBlocks::drop_used(SizeClass& size) noexcept {
     while (size.free_count != 0 && entries_[size.free[0]].bytes != 0) unlist_lowest(size);
@@ -86,8 +86,8 @@ void LargeBlocks::unlist_lowest(SizeClass& size) noexcept {
 // Returns the index of a new block, which is free and not listed.
 std::uint32_t LargeBlocks::add(LpHeap& owner, StateSpans& spans, PlatformHeap& platform,
                                std::size_t capacity, std::size_t alignment) noexcept {
-    // Blocks begin at multiples of 64. A larger alignment needs a segment, whose data may begin
-    // anywhere in its first 64 KiB.
+    // Blocks begin at multiples of 64. A larger alignment needs a separate segment. The data may
+    // begin anywhere in the first 64 KiB of this segment.
     constexpr std::size_t least_offset = 64;
     const bool in_segment =
         least_offset + capacity > StateSpans::block_bytes_max || alignment > least_offset;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chunks of one LP's heap that are larger than 8 KiB, one per block. A block lies in a span if
 // it fits there, else in a separate segment. After free() a block still belongs to the LP, so that
-// a snapshot can be restored and the next request of the same size can use it. Free blocks in
-// segments keep at most 1 MiB of pages per LP; the pages of further free blocks return to the
+// a snapshot can be restored and the next request of the same size can use the block. Free blocks
+// in segments keep at most 1 MiB of pages per LP; the pages of further free blocks return to the
 // kernel.
 //
 // The object lies in platform memory of the group; most LPs have no such object.
@@ -34,8 +34,8 @@ class LargeBlocks {
     void* allocate(LpHeap& owner, StateSpans& spans, PlatformHeap& platform, std::size_t bytes,
                    std::size_t alignment) noexcept;
 
-    // free(), bytes_of(), capacity_of() and resize() require: block.is_large(), and it belongs to
-    // this LP.
+    // free(), bytes_of(), capacity_of() and resize() require: block.is_large(), and the block
+    // belongs to this LP.
     void free(StateSpans& spans, Block& block) noexcept { set_free(spans, entries_[block.index]); }
     std::size_t bytes_of(const Block& block) const noexcept { return entries_[block.index].bytes; }
     std::size_t capacity_of(const Block& block) const noexcept {
@@ -71,8 +71,8 @@ class LargeBlocks {
         std::size_t capacity;
         std::size_t bytes;  // requested size; 0: free
         bool in_segment;
-        bool has_pages;  // false: discarded; a free block in_segment with pages counts in
-                         // free_resident_bytes_
+        bool has_pages;  // false: the pages were discarded. free_resident_bytes_ counts the free
+                         // blocks in_segment that have pages
         bool listed;     // in the list of its class; always true for a free block
         std::uint32_t size_class;
 
@@ -80,8 +80,8 @@ class LargeBlocks {
     };
 
     // The blocks of one capacity and one alignment. `free` contains the indices of the free blocks,
-    // as a binary heap with the lowest index on top. A block that restore_images() made used stays
-    // in the list until it is on top.
+    // as a binary heap with the lowest index on top. A block that restore_images() has changed from
+    // free to used stays in the list until it is on top.
     struct SizeClass {
         std::size_t capacity;
         std::size_t alignment;  // of the data: the largest guaranteed power of two

@@ -98,8 +98,8 @@ std::uint32_t LpHeap::used_units() const noexcept {
     return static_cast<std::uint32_t>(chunks * (small_classes[only()->small_class].bytes / 16));
 }
 
-// Makes tables with room for `bin_capacity` bins, copies the heap's bins into them, and releases
-// the old tables.
+// Makes tables with room for `bin_capacity` bins, copies the heap's bins into the new tables, and
+// releases the old tables.
 LpHeap::Tables& LpHeap::make_tables(std::size_t bin_capacity) {
     Tables* const old = tables();
     auto& made = *new (platform().allocate(Tables::bytes(bin_capacity))) Tables{};
@@ -120,8 +120,8 @@ LpHeap::Tables& LpHeap::make_tables(std::size_t bin_capacity) {
     return made;
 }
 
-// Returns the bin of class `c`, and adds it if there is none. If this needs larger tables, `all`
-// then points to the new ones.
+// Returns the bin of class `c`. Adds the bin if there is none. If this needs larger tables, `all`
+// points to the new tables afterwards.
 LpHeap::Bin& LpHeap::bin_for(Tables*& all, std::size_t c) {
     if (all->bin_of_class[c] == 0) {
         if (all->bin_count == all->bin_capacity)
@@ -389,8 +389,9 @@ void LpHeap::free_small(Block& block, unsigned chunk) noexcept {
     Bin& bin = all->bins()[all->bin_of_class[block.small_class] - 1];
     if (block.free_mask == 0) {
         set_vacancy(bin, block.index, true);
-        // If no current block is known, all blocks below search_from are full. So this block is
-        // certain to be the lowest with a free chunk only if its index is at most search_from.
+        // If no current block is known, all blocks below search_from are full. So only if the index
+        // of this block is at most search_from, this block is certain to be the lowest block with a
+        // free chunk.
         if (bin.current != nullptr ? block.index < bin.current->index
                                    : block.index <= bin.search_from)
             bin.current = &block;
@@ -439,7 +440,7 @@ void LpHeap::validate() const {
     std::size_t units = 0;
     Bin lone;
     for (const Bin& bin : bins(lone)) {
-        if (bin.count == 0) continue;  // the slot had no room for its first block
+        if (bin.count == 0) continue;  // the slot had no room for the first block
         const std::size_t c = bin.block(0)->small_class;
         if (Tables* const all = tables()) NW_CHECK(&all->bins()[all->bin_of_class[c] - 1] == &bin);
         NW_CHECK(bin.count <= bin.capacity);

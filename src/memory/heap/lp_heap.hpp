@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recoverable heap of one LP. It has the semantics of malloc, and its snapshots copy only the
-// chunks in use. After DyMeLoR (Toccaceli, Quaglia: "DyMeLoR: Dynamic Memory Logger and Restorer
-// Library for Optimistic Simulation Objects with Generic Memory Layout", PADS 2008): size classes,
-// bitmaps.
+// chunks in use. The size classes and the bitmaps are those of DyMeLoR (Toccaceli, Quaglia:
+// "DyMeLoR: Dynamic Memory Logger and Restorer Library for Optimistic Simulation Objects with
+// Generic Memory Layout", PADS 2008).
 //
 // Small chunks (≤ 8 KiB) are in blocks of up to 64 chunks, with one 64-bit mask in the block's
 // head. The blocks of a size class form a bin. Block j of a bin has about 128 · 2^j bytes; the
 // first block may be smaller. Each larger chunk has a separate block. In models with very many LPs,
 // most LPs have one block of small chunks. Such a heap consists of this block and 16 bytes; the
-// tables of bins and of large chunks are made when the heap needs more.
+// tables of bins and of large chunks are made when the heap needs more blocks.
 //
-// The policy is canonical: an allocation takes the lowest free chunk of the lowest block of the
-// class that has a free chunk. So the result of allocate() follows from the masks alone. Blocks
-// never leave their LP. Therefore, after restore(), the same calls return the same addresses as the
-// first time, and a snapshot contains no hint or list. Within one size class a later block has a
-// higher address, unless the group's slot runs full. Between size classes, the order of addresses
-// depends on which class grew first, even if the event in which it grew was rolled back. So a model
-// must not order objects of different sizes by address. With --memory libc, it must not order any
-// objects by address.
+// The policy is canonical: an allocation finds the lowest block of the size class that has a free
+// chunk, and takes the lowest free chunk of this block. So the result of allocate() follows from
+// the masks alone. Blocks never leave their LP. Therefore, after restore(), the same calls return
+// the same addresses as the first time, and a snapshot contains no hint or list. Within one size
+// class a later block has a higher address, unless the group's slot runs full. Between size
+// classes, the order of addresses depends on which class grew first, even if the event that made
+// the class grow was rolled back. So a model must not order objects of different sizes by address.
+// With --memory libc, it must not order any objects by address.
 //
-// Memory that an LP has freed stays with the LP. An exception are free large blocks in separate
-// segments: an LP keeps the pages of at most 1 MiB of them, and the other pages return to the
-// kernel.
+// Memory that an LP has freed stays with the LP. Free large blocks in separate segments are an
+// exception: an LP keeps at most 1 MiB of the pages of these blocks, and the other pages return to
+// the kernel.
 //
 // Thread: the owner of the LP's group. The functions may be called if this heap is the current
 // heap, or if there is no current heap.
@@ -42,8 +42,8 @@
 namespace nw {
 
 // The blocks of one size class. Blocks [used, count) are empty. `current` is the lowest block with
-// a free chunk. If it is null, no block below `search_from` has a free chunk, and the other blocks
-// have not been searched. current != null ⇒ current->index < used.
+// a free chunk. If `current` is null, no block below `search_from` has a free chunk, and the other
+// blocks have not been searched. current != null ⇒ current->index < used.
 struct LpHeap::Bin {
     union {
         Block* only;  // capacity == 1

@@ -43,8 +43,8 @@ class LpHeap {
 
     // The result that free(address) would have.
     HeapFault check(const void* address) const noexcept;
-    // Finds the chunk in use that contains the address. The faults are those of free(), except that
-    // the address may be anywhere in the chunk. In a large chunk only the first 64 KiB are
+    // Finds the chunk in use that contains the address. Returns the same faults as free(), except
+    // that the address may be anywhere in the chunk. In a large chunk only the first 64 KiB are
     // recognized.
     HeapFault find_chunk(const void* address, std::span<std::byte>& chunk) const noexcept;
     inline bool owns(const void* address) const noexcept;  // in lp_heap.hpp
@@ -65,21 +65,22 @@ class LpHeap {
     // Cost: O(size classes and large chunks in use).
     std::size_t snapshot_bytes() const noexcept;
     // The snapshot shares equal pieces of large chunks with `previous`, an older snapshot of this
-    // heap (piece.hpp). The buffer has `head_bytes` before the snapshot, a multiple of 8, for the
-    // caller. Throws std::bad_alloc.
+    // heap (piece.hpp). The buffer begins with `head_bytes` bytes for the caller, a multiple of 8.
+    // The snapshot follows. Throws std::bad_alloc.
     // Cost: a copy or a comparison of the chunks in use, and 8 bytes per block.
     Snapshot* take(PlatformHeap& memory, Snapshot* previous = nullptr, std::size_t head_bytes = 0);
-    // Writes the snapshot that take() would make into the buffer, if it has at most `limit` bytes
-    // and no large chunks. Returns its bytes, a multiple of 8; 0: nothing was written.
+    // If the snapshot that take() would make has at most `limit` bytes and no large chunks, writes
+    // this snapshot into the buffer. Returns the size of the snapshot in bytes, a multiple of 8; 0
+    // if nothing was written.
     std::size_t write_if_small(std::byte* buffer, std::size_t limit) const noexcept;
-    // Prefetches what take() reads first: the heap's only block, or its tables.
+    // Prefetches the memory that take() reads first: the heap's only block, or its tables.
     void prefetch_blocks() const noexcept { prefetch(reinterpret_cast<const void*>(blocks_)); }
     // Ensures: contents and allocation state are as they were at take(); equals(snapshot).
     // Requires: the snapshot is of this heap. The snapshot stays valid.
     void restore(const Snapshot& snapshot) noexcept;
     bool equals(const Snapshot& snapshot) const noexcept;
     // Frees the snapshot with its head. Snapshots that share pieces with it stay valid.
-    // `head_bytes`: of take().
+    // `head_bytes`: as for take().
     static void drop(Snapshot* snapshot, PlatformHeap& memory, std::size_t head_bytes = 0) noexcept;
     // Calls visit(address, bytes, saved bytes) for every chunk that was in use at take(). The saved
     // bytes are valid only during the call.
@@ -95,16 +96,16 @@ class LpHeap {
         group_ = reinterpret_cast<std::uintptr_t>(&group) | (group_ & zero_fill_bit);
     }
 
-    // From now on, new chunks are filled with zeros. Then executing an event again leaves equal
-    // bytes, even in bytes that the model does not write (for --check-rollback).
+    // From now on, new chunks are filled with zeros. So a second execution of an event leaves the
+    // same contents, also in bytes that the model does not write (for --check-rollback).
     void set_zero_fill() noexcept { group_ |= zero_fill_bit; }
 
     // True if a handler has written past a block into the head of another block of this LP. This
     // happens only if a handler runs out of order, or has a bug. Cost: one comparison per block.
     bool has_broken_heads() const noexcept;
-    // Writes the heads of all blocks anew. Masks of free chunks are kept, limited to chunks that
-    // exist. A heap without tables is not checked, because no other block of the LP precedes its
-    // only block.
+    // Writes the heads of all blocks anew. Masks of free chunks are kept, without bits for chunks
+    // that do not exist. A heap without tables is not checked, because no other block of the LP
+    // precedes its only block.
     void repair_heads() noexcept;
 
     void validate() const;
@@ -124,7 +125,8 @@ class LpHeap {
     static void block_became_full(Bin& bin, Block& block) noexcept;
     static void set_vacancy(Bin& bin, std::uint32_t j, bool vacant) noexcept;
     static bool find_vacancy(Bin& bin) noexcept;
-    // All bins. Without tables this is `lone`, which is set to describe the heap's only block.
+    // Returns all bins. If there are no tables, sets `lone` so that it describes the heap's only
+    // block, and returns `lone`.
     std::span<Bin> bins(Bin& lone) const noexcept;
     GroupMemory& group() const noexcept {
         return *reinterpret_cast<GroupMemory*>(group_ & ~zero_fill_bit);
@@ -157,8 +159,7 @@ class LpHeap {
     // record contains them.
     static constexpr std::uintptr_t zero_fill_bit = 1;
     static constexpr std::uintptr_t tables_bit = 1;
-    static constexpr std::uintptr_t chunk_in_use = 2;  // times the number of chunks in use in the
-                                                       // only block
+    static constexpr std::uintptr_t chunk_in_use = 2;  // counts one chunk in use in the only block
     static constexpr std::uintptr_t chunks_in_use = 62;
 
     std::uintptr_t group_;  // pointer to GroupMemory, and zero_fill_bit

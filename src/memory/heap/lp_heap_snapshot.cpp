@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t bin_table_bytes(std::size_t bins) noexcept { return (bins * 4 + 7) / 8 * 8; }
 
-// Most states are small, so steps of 16 bytes in line are faster than a call of memcpy. Both
+// Most states are small, so a loop over steps of 16 bytes is faster than a call of memcpy. Both
 // addresses are multiples of 8; `bytes` is a multiple of 16.
 inline void copy_chunks(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     if (bytes > 128) {
@@ -72,7 +72,7 @@ std::size_t LpHeap::snapshot_bytes(std::span<const Bin> all, std::uint32_t units
            std::size_t{units} * 16 + (large() != nullptr ? large()->image_bytes() : 0);
 }
 
-// Writes a snapshot of `bytes`, except for its large chunks.
+// Writes a snapshot of `bytes` bytes, except for its large chunks.
 void LpHeap::write_small(Snapshot& snapshot, std::size_t bytes, std::span<const Bin> all,
                          std::uint32_t units) const noexcept {
     snapshot = {bytes, 0, units, 0, static_cast<std::uint32_t>(all.size())};
@@ -151,8 +151,8 @@ void LpHeap::restore(const Snapshot& snapshot) noexcept {
     if (large() != nullptr) large()->restore_images(group().spans(), snapshot);
 }
 
-// Restores the first `used` blocks from the image. The other blocks were first used later, and
-// become empty.
+// Restores the first `used` blocks from the image. The other blocks were first used after the
+// snapshot, and become empty.
 void LpHeap::restore_bin(Bin& bin, std::uint32_t used, const std::byte*& image) noexcept {
     bin.current = nullptr;
     bin.search_from = used;
@@ -198,7 +198,8 @@ bool LpHeap::equals(const Snapshot& snapshot) const noexcept {
             if (!same) return false;
         }
     }
-    // The masks of these blocks are equal, and so is the total. So all other blocks are empty.
+    // The masks of these blocks are equal, and the total of used units is equal. So all other
+    // blocks are empty.
     if (large() == nullptr) return snapshot.large_count == 0;
     return large()->equals_images(snapshot);
 }

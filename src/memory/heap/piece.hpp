@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Snapshots store large chunks in pieces of a page. Consecutive snapshots of an LP share a piece if
 // its bytes have not changed. So a large state that changes little is saved by comparison with the
-// previous snapshot: unchanged pieces are not copied, and neither are pieces that contain only
-// zeros or were never touched.
+// previous snapshot. Pieces that are unchanged, that contain only zeros or that were never touched
+// are not copied.
 //
 // The pieces lie in platform memory. Thread: the owner of the group.
 #pragma once

@@ -151,7 +151,7 @@ void PlatformHeap::validate() const {
 // Every address and size is a multiple of 64, so any range can be cut into chunks. Joining chunks
 // needs their order by address, but the heap has only lists of free chunks. So release_free_pages()
 // marks all free chunks in a bit map. The map has one bit for each 64 bytes, and one word for each
-// page. Then the function makes new lists from the runs of ones.
+// page. Then the function makes new lists from the runs of set bits.
 class PlatformHeap::FreeMap {
   public:
     struct Part {  // a segment
@@ -296,8 +296,8 @@ void PlatformHeap::put_back(std::byte* begin, std::byte* end) noexcept {
     }
 }
 
-// Splits a free chunk of the next larger class that has one. Returns its first part, or null if
-// there is no larger chunk.
+// Splits a free chunk of the next larger class that has one. Returns the first part of this chunk,
+// or null if there is no larger chunk.
 void* PlatformHeap::split_larger(std::size_t bytes) noexcept {
     for (std::size_t c = class_of(bytes) + 1; c < classes; ++c) {
         Chunk* const chunk = free_[c];
@@ -311,7 +311,7 @@ void* PlatformHeap::split_larger(std::size_t bytes) noexcept {
 }
 
 // Avoids a new segment: takes pages that were returned to the kernel, if a range of at least
-// `bytes` is among the last `looks_max` ranges.
+// `bytes` bytes is among the last `looks_max` ranges of spare_.
 bool PlatformHeap::take_spare(std::size_t bytes) {
     constexpr std::size_t looks_max = 8;
     for (std::size_t i = spare_.size(); i != 0 && i + looks_max > spare_.size(); --i) {

@@ -9,10 +9,10 @@
 // segments doubles as the group grows. A request of more than 1 MiB gets a separate segment, which
 // free() releases.
 //
-// A chunk keeps its class. So a group that uses many classes one after another holds the largest
-// number of chunks that it has used of each class. Only if memory is short, chunks change their
-// class: a free chunk of a larger class is split before fresh memory is taken, and
-// release_free_pages() joins free neighbors and returns whole pages to the kernel.
+// A chunk keeps its class. So for each class, a group holds the largest number of chunks that it
+// has used at one time. Chunks change their class only if memory is short: a free chunk of a larger
+// class is split before fresh memory is taken, and release_free_pages() joins neighboring free
+// chunks and returns whole pages to the kernel.
 #pragma once
 
 #include <array>
@@ -74,7 +74,7 @@ class PlatformHeap {
         free_slow(address, bytes);
     }
 
-    // The bytes that a request of `bytes` occupies.
+    // The number of bytes that a request of `bytes` bytes occupies.
     static constexpr std::size_t chunk_bytes(std::size_t bytes) noexcept {
         if (bytes <= small_max) return (bytes + (alignment - 1)) / alignment * alignment;
         if (bytes > chunk_max) return (bytes + (page_bytes - 1)) / page_bytes * page_bytes;
@@ -94,8 +94,8 @@ class PlatformHeap {
         return held_bytes_ - live_bytes_ - fresh;
     }
 
-    // Joins free neighbors, and releases the pages without live chunks to the kernel. Returns the
-    // number of released bytes.
+    // Joins neighboring free chunks, and releases the pages without live chunks to the kernel.
+    // Returns the number of released bytes.
     // Cost: a cache miss per free chunk, a system call per run of pages.
     std::size_t release_free_pages();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of one LP's state at one moment: which chunks were in use, and their contents. A
 // snapshot is one contiguous buffer of platform memory. Only the pieces of large chunks are outside
-// of it, because snapshots of the LP share them (piece.hpp). LpHeap takes, restores and drops
-// snapshots.
+// of this buffer, because snapshots of the LP share pieces (piece.hpp). LpHeap takes, restores and
+// drops snapshots.
 //
 //     Snapshot | blocks in use of each bin (32 bit, padded to 8 bytes)
 //              | per bin, per block: free mask, the chunks in use

@@ -20,8 +20,8 @@ std::uintptr_t span_address(const void* address) noexcept {
 Block* StateSpans::allocate_block(std::size_t bytes) noexcept {
     const std::size_t wanted = (bytes + unit_bytes - 1) / unit_bytes;
     if (wanted > units - next_unit_) {
-        // The rest of the old span is not used again. This costs only addresses: its pages were
-        // never touched.
+        // The rest of the old span is not used again. This costs only addresses, because the pages
+        // of the rest were never touched.
         auto* const base = segments_.allocate_segment(span_bytes, SegmentKind::state);
         if (base == nullptr) return nullptr;
         span_ = static_cast<SpanHeader*>(base);
@@ -90,8 +90,9 @@ Block* StateSpans::find(const void* address) noexcept {
     return find_open(address);
 }
 
-// The address may be any address that a handler frees. So the 64 KiB may be mail, to which other
-// threads are writing. The value read there is never a span's magic number.
+// The address may be any address that a handler frees. So the 64 KiB that contain it may be mail,
+// to which other threads are writing. The value that is read from mail is never a span's magic
+// number.
 [[gnu::no_sanitize_thread]] Block* StateSpans::find_open(const void* address) noexcept {
     const std::uintptr_t base = span_address(address);
     std::uint64_t magic = 0;

@@ -3,10 +3,10 @@
 // requests. A block belongs to one LP and contains chunks of one size. LPs that are constructed in
 // sequence have adjacent objects, and small LPs share pages.
 //
-// A span begins with a table that contains, for each 64 bytes, the block to which they belong. So
-// the block, the owner and the number of a chunk follow from any address in the chunk by masking
-// and two loads. A block that is too large for a span has a separate segment, and the same mask
-// finds it.
+// A span begins with a table. For each 64 bytes of the span, the table contains the block to which
+// these bytes belong. So the block, the owner and the number of a chunk follow from any address in
+// the chunk by masking and two loads. A block that is too large for a span has a separate segment,
+// which is found by the same mask.
 //
 // A block stays with its LP until the group ends. This makes restoring exact: memory that was freed
 // after a snapshot still exists, at the same address, when the snapshot is restored.
@@ -80,7 +80,8 @@ class StateSpans {
     // them).
     // Requires: is_group_memory(address).
     static Block* find(const void* address) noexcept;
-    // Like find(). Also requires: the page at the beginning of the address's 64 KiB is readable.
+    // Like find(). Also requires: the first page of the 64 KiB that contain the address is
+    // readable.
     static Block* find_open(const void* address) noexcept;
 
     // The state outside of the spans. See group_image.hpp.
@@ -91,7 +92,7 @@ class StateSpans {
     // block.
     void validate() const;
 
-    // The offset of the block in the segment of a segment block.
+    // The offset of a segment block in its segment.
     static constexpr std::size_t segment_block_offset = 64;
 
   private:
@@ -108,8 +109,8 @@ class StateSpans {
     std::size_t used_bytes_ = 0;
 };
 
-// True if the address lies in the region, or in a segment from libc. Only then may its 64 KiB be
-// read.
+// True if the address lies in the region, or in a segment from libc. Only in this case may the 64
+// KiB that contain the address be read.
 // Thread: any; for any address.
 inline bool is_group_memory(const void* address) noexcept {
     return Region::contains(address) || LibcSegments::contains(address);

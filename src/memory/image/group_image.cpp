@@ -11,8 +11,8 @@
 namespace nw {
 namespace {
 
-// Precedes the pages of a run of pages that are not zero: the index of the first page in the
-// segment, and the number of pages. A run of 0 pages ends the segment.
+// The header of a run of pages that are not zero: the index of the first page in the segment, and
+// the number of pages. The pages follow it. A run of 0 pages ends the segment.
 struct PageRun {
     std::uint64_t first;
     std::uint64_t pages;

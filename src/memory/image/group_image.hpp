@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the memory of a group of LPs as a stream of bytes, and reads it in another process. The
-// memory gets the same addresses there, so pointers from this memory into itself stay valid. Pages
-// that contain only zeros are left out.
+// memory has the same addresses in both processes, so pointers from this memory into itself stay
+// valid. Pages that contain only zeros are left out.
 //
 // The mail of the group is not included: no message may be in flight. The placement of the pages is
 // not included either: the reading thread touches the pages first and so gets them on its node.

@@ -27,8 +27,8 @@ void visit_executable(Visit visit) noexcept {
         &visit);
 }
 
-// Cost: for the main thread the C library reads all mappings of the process, and each slot may be
-// one.
+// Cost: for the main thread the C library reads all mappings of the process, and each slot may be a
+// mapping.
 AddressRange find_own_stack() noexcept {
     AddressRange stack;
     pthread_attr_t attributes;
@@ -93,13 +93,14 @@ bool AddressMap::holds(const std::vector<AddressRange>& ranges, std::uint64_t wo
 PointsTo AddressMap::look_up(std::uint64_t word) const noexcept {
     if (word < lowest_ || word >= highest_) return PointsTo::nothing;
     if (holds(program_, word)) return PointsTo::program;
-    // Without address randomization, libc's heap follows the program. Many numbers are addresses
-    // there.
+    // Without address randomization, libc's heap follows the program. In this case many small
+    // numbers are addresses in this heap.
     constexpr std::uint64_t numbers_end = std::uint64_t{1} << 32;
     constexpr std::uint64_t head_of_heap = 64;
     if (word < numbers_end && word % alignof(std::uint64_t) != 0) return PointsTo::nothing;
-    // Probably a small number that was written over the lower half of an old pointer. As an address
-    // it would be in the first bytes of a heap of libc, which often begins at a multiple of 4 GiB.
+    // The word is probably a small number that was written over the lower half of an old pointer.
+    // As an address, the word would be in the first bytes of a heap of libc. Such a heap often
+    // begins at a multiple of 4 GiB.
     if (word % numbers_end < head_of_heap) return PointsTo::nothing;
     return holds(other_, word) && !holds(stacks_, word) ? PointsTo::other : PointsTo::nothing;
 }
@@ -118,7 +119,7 @@ void for_each_outside_pointer(
 
 namespace {
 
-// Reads this process's memory through the kernel, because a library may have made some of its pages
+// Reads this process's memory through the kernel, because a library may have made some pages
 // inaccessible, and another thread may be writing at the same time.
 class OwnMemory {
   public:

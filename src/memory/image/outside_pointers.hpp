@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds words in the heaps of LPs that point out of the region. A run that continues in another
+// Finds words that point out of the region, in the heaps of LPs. A run that continues in another
 // process must handle such words, because the program, its data and its libraries may have other
-// addresses there.
+// addresses in that process.
 //
 // A word counts as a pointer if its value is in a mapping of this process outside of the region. A
 // number may have such a value by chance. The result is used for three decisions: whether a warning
 // is printed, whether a group must stay on its rank, and whether a word is replaced in the other
-// process. A word that still has the value that the LP's constructor stored gets the value that the
-// constructor stores in the other process.
+// process. A word is replaced if it still has the value that the LP's constructor stored. The word
+// then gets the value that the constructor stores in the other process.
 //
 // Thread: any, on heaps that do not change meanwhile.
 #pragma once
@@ -42,9 +42,9 @@ enum class PointsTo : std::uint8_t {
 // The mappings of this process without the region, at the time of construction.
 class AddressMap {
   public:
-    // `stacks` are the stacks of threads that run handlers. Words that point there do not count: a
-    // handler's variables end with the handler, so such a word consists of bytes that its object
-    // never set.
+    // `stacks` are the stacks of threads that run handlers. Words that point into these stacks do
+    // not count: the variables of a handler end with the handler, so such a word consists of bytes
+    // that the LP has never set.
     explicit AddressMap(Os& os, std::vector<AddressRange> stacks = {});
 
     PointsTo look_up(std::uint64_t word) const noexcept;
@@ -73,10 +73,11 @@ struct PointersFromOutside {
     std::uint64_t words = 0;
 };
 // Searches the variables of the program and its libraries, and the thread_local variables of the
-// calling thread. This finds memory of LPs that a library kept when it was first used in a handler.
-// Two adjacent small numbers may look like an address of the region. Therefore the constructor
-// records all matches before the run, and found() does not count them. Not searched: thread_local
-// variables of other threads, and libc's heap. Without /proc nothing is searched.
+// calling thread. The search finds pointers to memory of LPs that a library has kept since its
+// first use in a handler. Two adjacent small numbers may look like an address of the region.
+// Therefore the constructor records all matches before the run, and found() does not count them.
+// Not searched: thread_local variables of other threads, and libc's heap. Without /proc nothing is
+// searched.
 // Thread: one. The object is made when there is a region and no LP yet; found() is called when no
 // LP is left. Cost: reads all of these variables twice, some milliseconds.
 class OutsidePointerScan {

@@ -29,8 +29,8 @@ constexpr std::array<std::string_view, 8> foreign_beginnings = {
     "__",        "DW.ref.", "vtable for ", "VTT for ",
     "typeinfo ", "TLS ",    "completed.",  "construction vtable "};
 
-// The source files of the interposer, which has variables in functions of C, outside of a
-// namespace.
+// The source files of the interposer. Some of its variables are in functions of C, so a namespace
+// does not identify them.
 constexpr std::string_view interposer_files = NW_INTERPOSER_FILES;
 
 bool is_interposers(std::string_view file) {
@@ -46,7 +46,7 @@ std::string demangled(const char* symbol) {
 }
 
 // The demangled name of a static variable in a function template begins with the function's return
-// type.
+// type. Therefore only the last word before the first '(' or '<' is compared.
 bool is_foreign(std::string_view name) {
     if (name.starts_with(guard_words)) name.remove_prefix(guard_words.size());
     for (const std::string_view beginning : foreign_beginnings)
@@ -89,7 +89,7 @@ SymbolTable read_symbols(const std::string& path) {
         table.symbols =
             read_at<ElfW(Sym)>(file, section.sh_offset, section.sh_size / sizeof(ElfW(Sym)));
         table.names = read_at<char>(file, names.sh_offset, names.sh_size);
-        // A name ends with a zero byte even if the file is broken.
+        // So every name ends with a zero byte, even if the file is broken.
         table.names.push_back('\0');
     }
     return table;
@@ -150,8 +150,8 @@ void ProgramVariables::find_in_module(const void* module) {
         if ((type != STT_OBJECT && type != STT_TLS) || symbol.st_size == 0 ||
             symbol.st_shndx == SHN_UNDEF || is_interposers(source))
             continue;
-        // "stdout@GLIBC_2.2.5": a variable of the C library that has only its storage in the
-        // program.
+        // A name such as "stdout@GLIBC_2.2.5" belongs to a variable of the C library. Only the
+        // storage of this variable is in the program.
         if (std::strchr(name, '@') != nullptr) continue;
         const bool is_thread_local = type == STT_TLS;
         if (is_thread_local && info.dlpi_tls_data == nullptr) continue;

@@ -8,7 +8,7 @@
 // interposer by source file, and system libraries as a whole. If a program has no symbol table
 // (`strip`), none of its variables are found, and has_symbols() is false.
 //
-// Thread: one. Only its thread_local variables are compared.
+// Thread: one. Only the thread_local variables of this thread are compared.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The places of the results of gmtime(), getpwnam(), strerror() and other functions of libc. Each
 // thread has one result of each function, and the next call on the same thread overwrites the
-// result. An LP that keeps a pointer to a result after its event reads the data of other LPs.
-// --check-model reports the pointer.
+// result. If an LP keeps a pointer to a result after the event, it later reads data of other LPs.
+// --check-model reports such a pointer.
 //
 // The interposer reports the buffers, and --check-model requests them. All data belong to the
 // calling thread.
@@ -23,7 +23,7 @@ struct ThreadResultBuffer {
 };
 void note_thread_result_buffer(ThreadResultBuffer& buffer) noexcept;
 
-// The buffers, and the thread-local storage of the program and its libraries. libc and the
+// Returns the buffers, and the thread-local storage of the program and its libraries. libc and the
 // interposer keep results in this storage.
 std::vector<AddressRange> thread_result_ranges();
 

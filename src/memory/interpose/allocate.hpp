@@ -24,10 +24,10 @@ inline auto outside_of(LpHeap& heap, Use&& use) noexcept {
     return result;
 }
 
-// Called after the heap has refused a request. Returns if no heap could ever serve the request:
-// then it is refused as in libc. Otherwise the event fails, even if its handler would handle the
-// refusal. The reason: other refusals depend on the layout (groups, memory cap, memory of other
-// LPs), and a handler that continues would behave differently on another layout.
+// Called after the heap has refused a request. Returns if no heap could ever serve the request: the
+// caller then refuses the request like libc. Otherwise the event fails, even if its handler would
+// handle the refusal. The reason: such a refusal depends on the layout (groups, memory cap, memory
+// of other LPs), and a handler that continues would behave differently with another layout.
 [[gnu::cold, gnu::noinline]] void fail_unless_impossible(std::size_t bytes,
                                                          std::size_t alignment) noexcept;
 

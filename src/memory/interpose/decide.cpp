@@ -37,9 +37,10 @@ bool holds(const unsigned char* table_entry, const void* function) noexcept {
 }
 
 // True if the instruction before `return_address` calls `function`, directly or through a stub of
-// the library's procedure linkage table. The result is false in two cases in which `return_address`
-// is in libc but libc does not call `function`: libc called a callback that ended with a jump to
-// free(), or a function of libc ended with such a jump and returns to the model.
+// the library's procedure linkage table. Two special cases give false. In the first case, libc
+// called a callback that ended with a jump to free(): `return_address` is in libc, but libc does
+// not call `function`. In the second case, a function of libc ended with such a jump:
+// `return_address` is in the model.
 bool is_called_there(const unsigned char* return_address, const void* function) noexcept {
     if (return_address[-6] == 0xff && return_address[-5] == 0x15)  // call *entry(%rip)
         return holds(relative(return_address, return_address - 4), function);
@@ -58,7 +59,8 @@ bool is_called_there(const unsigned char* return_address, const void* function) 
 bool is_called_there(const unsigned char*, const void*) noexcept { return true; }
 #endif
 
-// The engine has freed memory that must not be freed. free() cannot throw, so the process ends.
+// Called if the engine has freed memory that must not be freed. free() cannot throw, so the process
+// ends.
 [[noreturn, gnu::cold]] void stop(const char* what) noexcept {
     const ErrorContext& here = error_context();
     std::array<char, 256> line{};
@@ -72,9 +74,9 @@ bool is_called_there(const unsigned char*, const void*) noexcept { return true; 
     ::_exit(1);
 }
 
-// Reports an invalid call in platform mode. If no handler runs, the engine has caused it. Else the
-// caller is a function of the model that runs with libc's malloc, for example `final` of the ROSS
-// interface.
+// Reports an invalid call in platform mode. If no handler runs, the engine has made the call.
+// Otherwise the caller is a function of the model that runs with libc's malloc, for example `final`
+// of the ROSS interface.
 void post_or_stop(HeapFault fault, const char* what) noexcept {
     if (!in_handler()) stop(what);
     post_heap_fault(fault);
@@ -123,7 +125,7 @@ void free_group_memory(void* address) noexcept {
 
 void* reallocate_group_memory(void* address, std::size_t bytes) noexcept {
     if (Region::is_retired()) return nullptr;
-    // There is no current heap if a stream is closed that a handler has opened; the text of the
+    // There is no current heap while a memory stream of a handler is being closed. The text of the
     // stream is memory of the LP.
     LpHeap* const heap = current_heap != nullptr ? current_heap : LpHeap::owner_of(address);
     if (heap == nullptr) stop("platform memory was given to realloc()");

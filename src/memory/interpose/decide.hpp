@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decisions that malloc.cpp and new.cpp share about addresses that are freed or reallocated.
+// Decisions about addresses that are freed or reallocated. malloc.cpp and new.cpp use them.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ bool initializes_static() noexcept;
 // True if a handler may free memory of libc. There are two cases. libc itself calls `function`,
 // which is free() or realloc(), for its own memory (buffers of streams). Or the temporaries of a
 // static are being destroyed. `return_address` is the return address of `function`. It is not
-// enough to check that the return address is in libc: after a tail call, it belongs to code that
-// does not free the memory.
+// enough to check that the return address is in libc: after a tail call, the return address belongs
+// to code that has not called `function`.
 bool may_free_libc_memory(const void* return_address, const void* function) noexcept;
 
 }  // namespace nw::interpose

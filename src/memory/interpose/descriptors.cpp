@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors that a handler opens. A handler that returns or throws may leave them open, because
 // their state belongs to the kernel. A handler that is left by a jump cannot close them, and each
-// such handler would reduce the number of descriptors that the process has left. Therefore the
-// engine closes them (runtime_state.hpp).
+// such handler would reduce the number of descriptors that the process can still open. Therefore
+// the engine closes the descriptors of such a handler (runtime_state.hpp).
 #undef _FORTIFY_SOURCE  // with it, headers define some of these functions
 #include <fcntl.h>
 #include <sys/socket.h>

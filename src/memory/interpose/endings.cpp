@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that end a program, or send it a signal. In a handler they end the handler, like a
 // crash. If the event is executed out of order, it is undone. If it is executed in order, the run
-// ends with exit code 3 and a line with the called function.
+// ends with exit code 3 and a line that names the called function.
 //
 // Outside of handlers, each function behaves as in libc. A call of exit() or abort() inside the C
 // library does not reach this file. So this file also defines each function of the library that
 // makes such a call and that a model can call. A signal that a handler raises for itself is
-// refused, independent of the action that is installed for it, because a signal handler would run
-// outside of the LP.
+// refused, independent of the action that is installed for the signal, because a signal handler
+// would run outside of the LP.
 #include <err.h>
 #include <errno.h>
 #include <error.h>
@@ -49,7 +49,7 @@ constinit auto original_verrx = nw::interpose::original_of(&::verrx, "verrx");
 
 [[noreturn, gnu::cold]] void refuse(const char* function, int code) noexcept {
     std::array<char, 96> line{};
-    std::snprintf(line.data(), line.size(), "it called %s(%d), which would end the program",
+    std::snprintf(line.data(), line.size(), "a call of %s(%d), which would end the program",
                   function, code);
     nw::abandon_handler(line.data());
 }
@@ -162,14 +162,14 @@ void quick_exit(int code) noexcept {
 
 void pthread_exit(void* result) {
     if (nw::in_handler())
-        nw::abandon_handler("it called pthread_exit(), which would end the worker's thread");
+        nw::abandon_handler("a call of pthread_exit(), which would end the worker's thread");
     pthread_exit_original(result);
     std::abort();
 }
 
 void thrd_exit(int result) {
     if (nw::in_handler())
-        nw::abandon_handler("it called thrd_exit(), which would end the worker's thread");
+        nw::abandon_handler("a call of thrd_exit(), which would end the worker's thread");
     thrd_exit_original(result);
     std::abort();
 }
@@ -195,7 +195,7 @@ int killpg(pid_t group, int signal) noexcept {
 }
 
 int pthread_cancel(pthread_t thread) {
-    if (nw::in_handler()) nw::abandon_handler("it called pthread_cancel(), which ends a thread");
+    if (nw::in_handler()) nw::abandon_handler("a call of pthread_cancel(), which ends a thread");
     return pthread_cancel_original(thread);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locales in handlers. Each requested locale is created once in the process and never freed. So a
 // handler that is undone and runs again gets the same locale, and freeing a locale once or twice
-// does nothing. A std::locale("…") in an LP's state belongs to the LP and is rolled back with it;
-// the data of libc that its facets use stay.
+// does nothing. A std::locale("…") in an LP's state belongs to the LP and is rolled back with the
+// LP. The data of libc that the facets of this locale use are not rolled back.
 //
 // Changes of the process's locale are refused in a handler. A handler that changes the thread's
 // locale must restore it before it returns (runtime_state.hpp).
@@ -44,7 +44,7 @@ constinit nw::interpose::Original<std::locale, const std::locale&> original_glob
 // Conversions between bytes and wide characters are loaded at their first use. ASCII needs none.
 void load_conversions() noexcept { static_cast<void>(::btowc(0xe9)); }
 
-// Loads the conversions of a locale that a handler may be the first to use.
+// Loads the conversions of a locale now, because otherwise the first use may be in a handler.
 locale_t with_conversions(locale_t locale) noexcept {
     if (locale == nullptr) return nullptr;
     const locale_t outer = original_uselocale(locale);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The malloc family of the whole program. In a handler (current_heap is set) these functions use
 // the LP's recoverable heap; in platform mode they use libc. free, realloc and malloc_usable_size
-// decide by address.
+// find the heap by the address.
 //
 // The effect of free:
 //   in a handler, memory of its LP         — freed: the usual case
@@ -18,8 +18,8 @@
 //   in platform mode, any other memory of  — a bug of the engine: one line, exit code 1
 //   a group
 //
-// Linked into executables only. Not linked under sanitizers, which replace malloc; new.cpp works
-// there.
+// Linked into executables only. Not linked under sanitizers, which replace malloc. new.cpp also
+// works under sanitizers.
 #include <malloc.h>
 
 #include <cerrno>
@@ -52,12 +52,12 @@ namespace {
 using nw::SharedArena;
 using nw::interpose::is_for_setup;
 
-// Enables the arena of setup(): only a program with this file requests memory from it.
+// Enables the arena of setup(): only a program with this file requests memory from the arena.
 const bool serves_setup = (SharedArena::serve(), true);
 
-// The heap for the caller's memory; null: libc. In a handler, the loader allocates at the first use
-// of a library's thread-local storage, or of a function. It keeps this memory, so the memory must
-// not belong to the LP.
+// The heap for the caller's memory; null: libc. In a handler, the loader allocates memory at the
+// first use of a library's thread-local storage, or of a function. The loader keeps this memory, so
+// the memory must not belong to the LP.
 nw::LpHeap* heap_of(const void* caller) noexcept {
     nw::LpHeap* const heap = nw::current_heap;
     if (heap != nullptr && nw::loader_code.contains(caller)) [[unlikely]]

@@ -77,7 +77,7 @@ using std::nothrow_t;
 using std::size_t;
 
 // Weak, because a program may define these operators. As the standard requires, a form that the
-// program does not define calls the forms that it defines.
+// program does not define calls a form that the program defines.
 #define NW_OPERATOR [[gnu::weak]]
 
 NW_OPERATOR void* operator new(size_t n) { return allocate(n, 0); }

@@ -13,7 +13,7 @@ namespace nw::interpose {
 // Finds the next definition in the search order, at the first use and in platform mode. The object
 // is constant-initialized, because it may be used before any constructor has run. It must not be a
 // static of a function, because the interposer replaces the functions that guard such statics.
-// Threads that race store the same address.
+// Threads that find the definition at the same time store the same address.
 template <class Result, class... Arguments>
 class Original {
   public:

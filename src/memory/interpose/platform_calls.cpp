@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of libc that make data at their first use and keep them for the process or the thread:
 // messages, time zones, modules, tables of names. In a handler they run in platform mode, so that
-// these data belong to libc. Their results are in their own memory, or in the caller's buffer.
+// these data belong to libc. A result is in memory of libc, or in the caller's buffer.
 //
-// This file does not contain functions that keep no data, and that call a function of the model or
+// This file does not contain functions that keep no data and either call a function of the model or
 // return memory that the model frees. Examples: qsort, scandir, glob, regcomp, getline, asprintf,
 // strdup, realpath, getifaddrs.
 #include <aliases.h>
@@ -250,7 +250,7 @@ NW_IN_PLATFORM_MODE(int, __register_atfork,
 NW_IN_PLATFORM_MODE(char*, dlerror, (), ())
 NW_IN_PLATFORM_MODE(void*, dlmopen, (Lmid_t space, const char* file, int mode), (space, file, mode))
 NW_IN_PLATFORM_MODE(int, dlinfo, (void* library, int request, void* out), (library, request, out))
-// Finds dlerror now, because the call of dlsym would clear the last error.
+// Finds dlerror now, because a later call of dlsym would clear the last error.
 [[maybe_unused]] static const bool dlerror_is_known = (original_dlerror.function(), true);
 
 // Makes GCC end a function with a jump, also in a build without optimization. Clang has no such

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions, tables and settings of libc that exist once in the process, and that no rollback
-// restores. The functions are refused in handlers: if several LPs continued from the same position,
-// the result would depend on the order of execution.
+// restores. The functions that use them are refused in handlers: if several LPs continued from the
+// same position, the result would depend on the order of execution.
 //
-// Functions that get one entry by its name or number are not here (thread_results.cpp).
+// Functions that get one entry by its name or number are in thread_results.cpp.
 #define _REGEX_RE_COMP  // enables re_comp() and re_exec()
 
 #include <aliases.h>

@@ -12,7 +12,7 @@ namespace nw::interpose {
 // on_commit(), and in the functions that start libraries.
 inline bool may_be_undone() noexcept { return current_heap != nullptr && in_handler(); }
 
-// Does not return in such a handler: the event has failed, and `line` is the message.
+// If may_be_undone() is true, does not return: the event has failed, and `line` is the message.
 inline void refuse_in_handler(const char* line) noexcept {
     if (may_be_undone()) abandon_handler(line);
 }
@@ -29,7 +29,7 @@ inline void refuse_in_handler(const char* line) noexcept {
             "child processes before the run or in finished()")
 
 // NW_REFUSED(int, chdir, (const char* path), (path), true, line) defines chdir(). It calls libc's
-// chdir(), except in a handler where the condition holds. Weak: programs in C may define functions
+// chdir(), except if the condition is true in a handler. Weak: programs in C may define functions
 // with some of these names.
 #define NW_REFUSED(Result, name, parameters, arguments, condition, line)                \
     static constinit auto original_##name = nw::interpose::original_of(&::name, #name); \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of libc that change the process, or create things that a rollback cannot remove. In a
 // handler they are refused, and the event fails with one line. Outside of handlers they behave as
-// in libc. If a function only reads when an argument is null, such a call is allowed.
+// in libc. Some functions change nothing if an argument is null. Such a call is allowed.
 //
 // rand() and similar functions are refused, too. All LPs share one generator, so the numbers, and
 // with them the digest, would depend on the order of execution.
@@ -182,7 +182,7 @@ constexpr std::size_t arguments_max = 1024;
 struct Arguments {
     char* words[arguments_max];
 
-    // Returns false if there are too many.
+    // Returns false if there are too many arguments.
     bool take(const char* first, va_list& rest) noexcept {
         words[0] = const_cast<char*>(first);
         std::size_t count = 0;
@@ -207,8 +207,8 @@ static constinit nw::interpose::Original<int, int (*)(void*), void*, int, void*,
                                          void*>
     original_clone("clone");
 
-// The caller may have passed fewer than three more arguments. clone() does not read the missing
-// ones.
+// The caller may have passed fewer than three more arguments. In this case clone() does not read
+// the missing arguments.
 [[gnu::weak]] int clone(int (*body)(void*), void* stack, int flags, void* data, ...) noexcept {
     nw::interpose::refuse_in_handler(NW_CHILD("clone"));
     va_list rest;

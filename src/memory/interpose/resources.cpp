@@ -196,8 +196,8 @@ FILE* freopen64(const char* path, const char* mode, FILE* stream) {
     return reopen_stream(stream, [&] { return original_freopen64(path, mode, stream); });
 }
 
-// The first write of a handler may have allocated the buffers in the LP's heap. free() decides by
-// address.
+// The first write of a handler may have allocated the buffers in the LP's heap. free() finds the
+// heap by the address.
 int fclose(FILE* stream) {
     return close_for(
         stream,

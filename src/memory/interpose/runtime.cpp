@@ -2,17 +2,17 @@
 // Memory that the C++ runtime allocates on a handler's behalf.
 //
 // - Exception objects belong to the LP, like the objects that they own. std::exception_ptr,
-//   std::promise and std::nested_exception keep exceptions in the LP's state, and their counts must
-//   be rolled back with it. Code that catches an exception outside of the handler copies its text,
-//   and releases the exception before the LP is restored.
+//   std::promise and std::nested_exception keep exceptions in the LP's state, and the reference
+//   counts must be rolled back with this state. Code that catches an exception outside of the
+//   handler copies its text, and releases the exception before the LP is restored.
 // - Function-local statics, and data that pthread_once and std::call_once initialize outside of the
 //   LP, are initialized by the first handler that needs them, and used by all LPs. A rollback must
-//   not release them. Therefore all memory that is allocated meanwhile is libc's, whichever heap
-//   was current.
+//   not release them. Therefore all memory that is allocated during the initialization belongs to
+//   libc, whichever heap was current.
 // - The list of destructors of a thread's thread_local objects also belongs to libc.
 //
-// Each function calls the next definition in the search order, which is libstdc++'s. Therefore the
-// library must be linked dynamically.
+// Each function calls the next definition in the search order, which is in libstdc++. Therefore
+// libstdc++ must be linked dynamically.
 #include <cxxabi.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -57,8 +57,8 @@ constexpr bool malloc_is_ours = true;
 // --- Exceptions ----------------------------------------------------------------------------------
 
 // If malloc fails, the runtime uses a reserve that it has made at the start of the program. An
-// exception there would not be rolled back. So a handler without memory for an exception has
-// failed.
+// exception in this reserve would not be rolled back. So a handler without memory for an exception
+// has failed.
 void* in_lp_or_not_at_all(void* exception, Original<void, void*>& give_back) noexcept {
     if (!malloc_is_ours || nw::current_heap == nullptr || nw::is_group_memory(exception) ||
         !nw::in_handler()) [[likely]]
@@ -72,9 +72,9 @@ void* in_lp_or_not_at_all(void* exception, Original<void, void*>& give_back) noe
 // It is in libc's memory.
 constinit thread_local void* of_initializer = nullptr;
 
-// The exception leaves the initializer, and a handler may keep it in its state. The exception's
-// reference count is outside of the LP and is not rolled back, so it must never come near zero.
-// Therefore such an exception is never freed. Initializers that throw are rare.
+// The exception leaves the initializer, and a handler may keep it in the state of the LP. The
+// exception's reference count is outside of the LP and is not rolled back, so it must never come
+// near zero. Therefore such an exception is never freed. Initializers that throw are rare.
 void keep_for_good() noexcept {
     if (of_initializer == nullptr || !nw::in_initializer_of_handler()) return;
     struct Header {  // libstdc++'s __cxa_refcounted_exception, before the object
@@ -96,7 +96,7 @@ void keep_for_good() noexcept {
 
 void abandon_guard(void* guard) { guard_abort(static_cast<abi::__guard*>(guard)); }
 
-// Resets the control to "not begun", and wakes the waiting threads, which check it again.
+// Resets the control to "not begun", and wakes the waiting threads, which check the control again.
 void abandon_once(void* control) {
     static_cast<std::atomic<int>*>(control)->store(0, std::memory_order_release);
     ::syscall(SYS_futex, control, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
@@ -179,8 +179,8 @@ int abi::__cxa_thread_atexit(void (*destructor)(void*), void* object, void* libr
     return thread_atexit(destructor, object, library);
 }
 
-// The list of functions for the end of the process belongs to the process. A handler's atexit()
-// stays in it.
+// The list of functions for the end of the process belongs to the process. A function that a
+// handler has registered by atexit() stays in the list.
 int abi::__cxa_atexit(void (*function)(void*), void* object, void* library) noexcept {
     const nw::PlatformScope platform;
     return at_exit(function, object, library);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signal handlers of the program, of a library or of a profiler. Such a handler runs outside of the
-// model's handler that it interrupts (SignalScope): it may call functions that are refused there,
-// and its memory is libc's. Therefore a function of this file is installed in place of each signal
-// handler, and calls it.
+// Signal handlers of the program, of a library or of a profiler. Such a signal handler runs outside
+// of the model's handler that it interrupts (SignalScope): it may call functions that are refused
+// in a model's handler, and its memory belongs to libc. Therefore a function of this file is
+// installed in place of each signal handler, and calls the signal handler.
 #include "memory/interpose/signal_handlers.hpp"
 
 #include <array>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of libc that return a pointer to the only result in the process, or that continue from
-// call to call with the only state in the process. Here each thread has its own result or state: in
-// handlers, in on_commit(), and elsewhere.
+// call to call with the only state in the process. The functions of this file give each thread its
+// own result or state: in handlers, in on_commit(), and elsewhere.
 //
 // - A result is valid until the next such call on the thread. --check-model finds an LP that keeps
 //   a pointer to a result after its event (memory/image/thread_results.hpp).
 // - A state (strtok, mblen, …) is reset for each handler, because a handler must not depend on the
-//   handler that ran before it on its worker. Outside of handlers a state continues as in libc.
+//   previous handler on the same worker. Outside of handlers a state continues as in libc.
 //
-// inet_ntoa needs no code, because libc already keeps its result per thread. The definitions are
+// inet_ntoa needs no code, because libc already keeps one result per thread. The definitions are
 // weak: programs in C may define functions with some of these names.
 #include <aliases.h>
 #include <arpa/inet.h>
@@ -81,7 +81,7 @@ class ResultBuffer {
 };
 
 // Calls fill(buffer, bytes), which returns an error code. While the code is ERANGE, enlarges the
-// buffer and calls it again.
+// buffer and calls fill() again.
 template <class Fill>
 bool fill_result(ResultBuffer& buffer, Fill&& fill) noexcept {
     const nw::PlatformScope platform;
@@ -203,7 +203,7 @@ NW_TEXT(ttyname, (int file), file)
 NW_TEXT(ptsname, (int file), file)
 NW_TEXT(getlogin, ())
 
-// libc would allocate the text of an unknown error.
+// Needed because libc would allocate the text of an unknown error.
 extern "C" [[gnu::weak]] char* strerror(int code) {
     static constinit thread_local std::array<char, 64> result{};
     return ::strerror_r(code, result.data(), result.size());
@@ -244,8 +244,8 @@ extern "C" [[gnu::weak]] char* inet_nsap_ntoa(int bytes, const unsigned char* ad
 
 // --- Numbers -------------------------------------------------------------------------------------
 
-// The buffer is larger than any result of these functions: it holds all digits of the largest
-// number before the decimal point, and the digits behind it.
+// The buffer is larger than any result of these functions: it has room for the digits before the
+// decimal point of the largest number, and for the digits behind the point.
 #define NW_DIGITS(Real, name, exponent_max)                                                  \
     extern "C" [[gnu::weak]] char* name(Real value, int digits, int* point, int* sign) {     \
         static thread_local ResultBuffer buffer;                                             \
@@ -306,7 +306,7 @@ struct States {
 States& states() noexcept {
     static constinit thread_local States outside;
     static constinit thread_local States of_handler;
-    static constinit thread_local std::uint64_t handler = 0;  // the call of `of_handler`
+    static constinit thread_local std::uint64_t handler = 0;  // the call that uses `of_handler`
     if (!nw::in_handler()) return outside;
     const std::uint64_t now = nw::handler_call.number.load(std::memory_order_relaxed);
     if (handler != now) {
@@ -410,7 +410,7 @@ extern "C" [[gnu::weak]] int mbtowc(wchar_t* to, const char* from, size_t bytes)
     return length < 0 ? -1 : length;
 }
 
-extern "C" int wctomb_of_thread(char* to, wchar_t from) __asm__("wctomb");  // as above
+extern "C" int wctomb_of_thread(char* to, wchar_t from) __asm__("wctomb");  // see NW_CONVERSION
 extern "C" int wctomb_of_thread(char* to, wchar_t from) {
     if (to == nullptr) return begin_anew(Conversion::wctomb);
     return static_cast<int>(::wcrtomb(to, from, own_state(Conversion::wctomb)));

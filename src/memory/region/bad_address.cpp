@@ -12,11 +12,11 @@ namespace {
 
 const char* words_for(const void* address) noexcept {
     if (SharedArena::contains(address))
-        return "it wrote to memory that setup() allocated and all LPs share; data that changes "
+        return "a write to memory that setup() allocated and all LPs share; data that changes "
                "must belong to the LP, data of a library must be created in on_process_start(); "
                "--protect-shared off permits the write";
     if (Region::contains(address))
-        return "a bad pointer, to LP memory that is not allocated, for example past the end of a "
+        return "a bad pointer to LP memory that is not allocated, for example past the end of a "
                "container";
     return nullptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of a bad address, for the message about a handler that got SIGSEGV or SIGBUS
-// there. The text does not depend on the engine or on the grouping of LPs.
+// The description of a bad address, for the message about a handler whose access to this address
+// caused SIGSEGV or SIGBUS. The text does not depend on the engine or on the grouping of LPs.
 #pragma once
 
 #include <cstddef>

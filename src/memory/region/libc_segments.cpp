@@ -31,8 +31,9 @@ void mark(void* base, std::size_t bytes, bool on) noexcept {
         Leaf* leaf = detail::libc_segment_leaves[g / leaf_granules].load(std::memory_order_acquire);
         const std::uint64_t bit = std::uint64_t{1} << (g % 64);
         Leaf& word = leaf[g % leaf_granules / 64];
-        // The bits of a segment matter only to threads that have received an address in it, and
-        // this handover orders the accesses. Neighboring bits of the word belong to other workers.
+        // A thread needs the bits of a segment only if it has received an address in this segment,
+        // and the transfer of the address orders the accesses. Neighboring bits of the word belong
+        // to other workers.
         if (on)
             word.fetch_or(bit, std::memory_order_relaxed);
         else
@@ -91,7 +92,7 @@ void* LibcSegments::allocate(std::size_t bytes) noexcept {
 void LibcSegments::release(void* base, std::size_t bytes) noexcept {
     const PlatformScope platform;
     mark(base, bytes, false);
-    // The next user of this memory must not find the mark of a span (state_spans.hpp).
+    // The next user of this memory must not find the magic number of a span (state_spans.hpp).
     ::explicit_bzero(base, sizeof(std::uint64_t));
     std::free(base);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryMode::libc: segments come from glibc's malloc. With the region, a comparison with its
-// bounds shows whether an address is in a segment. This mode uses a table with one bit per 64 KiB
-// of address space. The table consists of leaves for 64 GiB each, and a leaf is made when it is
-// needed for a segment. (One table for the whole address space would take 256 MiB of addresses,
-// more than `ulimit -v` may allow.)
+// MemoryMode::libc: segments come from glibc's malloc. In MemoryMode::numa, a comparison with the
+// bounds of the region shows whether an address can be in a segment. MemoryMode::libc uses a table
+// instead, with one bit per 64 KiB of address space. The table consists of leaves for 64 GiB each,
+// and a leaf is made when it is needed for a segment. (One table for the whole address space would
+// take 256 MiB of addresses, more than `ulimit -v` may allow.)
 //
 // The workers that own the segments set and clear bits. Any thread reads them in free().
 #pragma once
@@ -44,7 +44,7 @@ class LibcSegments {
     static bool contains(const void* address) noexcept {
         const std::uintptr_t a = reinterpret_cast<std::uintptr_t>(address);
         if ((a >> address_bits) != 0) return false;
-        // Relaxed is sufficient: the thread received the address from a thread that has seen the
+        // Relaxed is sufficient: the thread received the address from a thread that has read the
         // leaf.
         const auto* leaf = detail::libc_segment_leaves[a >> detail::libc_leaf_shift].load(
             std::memory_order_relaxed);

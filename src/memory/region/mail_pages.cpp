@@ -48,8 +48,8 @@ bool MailPages::open_large(MailBufferId buffer, std::size_t bytes) noexcept {
     std::size_t& open = open_bytes_[static_cast<std::size_t>(buffer)];
     if (!region.has_closed_mail() || bytes <= open) return true;
     const std::span<std::byte> whole = area(buffer, MailArea::large);
-    // Opens half of the needed bytes in addition. So there are few steps, and few open bytes that
-    // are not needed.
+    // Opens the needed bytes and half as many more. So there are few steps, and few bytes are open
+    // that are not needed.
     const std::size_t wanted = bytes + std::clamp(bytes / 2, open_bytes_min, open_bytes_step_max);
     const std::size_t grain = segments_.has_huge_pages() ? huge_page_bytes : page_bytes;
     const std::size_t upto = std::min((wanted + grain - 1) / grain * grain, whole.size());
@@ -70,7 +70,7 @@ void MailPages::give_back(MailBufferId buffer, MailArea area) noexcept {
     const std::span<std::byte> whole = this->area(buffer, area);
     if (segments_.has_huge_pages()) {
         // Releasing a part of a huge page would split it. Large areas of at least one huge page
-        // begin at a huge page.
+        // begin at the boundary of a huge page.
         if (whole.size() % huge_page_bytes != 0) return;
         bytes = (bytes + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
     }

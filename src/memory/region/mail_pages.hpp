@@ -4,13 +4,13 @@
 // handles only addresses, for the migration daemon, which moves the pages, and for the placement
 // probe, which queries them.
 //
-// Each area has a mark: no page beyond it is in memory. The holder of a buffer raises a mark before
-// it writes. It returns pages to the kernel before it lowers the mark. Any thread may read a mark
-// at any time; a mark that is just being changed may be too high or too low. In this case the
+// Each area has a mark: no page beyond the mark is in memory. The holder of a buffer raises a mark
+// before it writes, and returns pages to the kernel before it lowers a mark. Any thread may read a
+// mark at any time; a mark that is just being changed may be too high or too low. In this case the
 // daemon queries a page that does not exist, or finds a page one period later.
 //
 // Small areas are open together with their slot (region.hpp). Large areas are opened in steps by
-// the holder of the buffer, whichever worker it is, and closed when their pages are returned.
+// the worker that holds the buffer, and are closed when their pages are returned.
 //
 // With --memory libc there are no areas, and mail is in libc's memory.
 #pragma once
@@ -38,7 +38,7 @@ class MailPages {
 
     // --- Thread: the holder of the buffer ---
 
-    // Whole pages of the area below its mark, in bytes.
+    // The size of the whole pages of the area below its mark, in bytes.
     std::size_t touched_bytes(MailBufferId buffer, MailArea area) const noexcept {
         return page_bytes * mark(buffer, area).load(std::memory_order_relaxed);
     }
@@ -59,8 +59,8 @@ class MailPages {
     // --- Thread: any ---
 
     // How often a mark was raised, modulo 2^32. If the value is unchanged, no page has been touched
-    // for the first time meanwhile. A thread that reads this value and then the marks sees marks
-    // that are at least as recent as the value.
+    // for the first time meanwhile. If a thread reads this value and then the marks, the marks are
+    // at least as recent as the value.
     std::uint32_t growths() const noexcept { return growths_.load(std::memory_order_acquire); }
 
     // Calls visit(base, bytes) for each area that was written, with whole pages.

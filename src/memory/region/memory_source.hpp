@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source of all groups' segments: the region, or glibc's malloc. One per run, shared by all
-// workers. Built before the workers start, and destroyed after the last group.
+// The source of all groups' segments: the region, or glibc's malloc. There is one object per run,
+// which all workers share. It is built before the workers start, and destroyed after the last
+// group.
 #pragma once
 
 #include <atomic>
@@ -20,9 +21,9 @@ namespace nw {
 class MemorySource {
   public:
     // Throws MachineError if the address space cannot be reserved. Transparent huge pages are
-    // requested in all slots (on), in none (off), or in the slots of large groups (automatic: see
-    // SegmentTable). They are forbidden in all other slots: a machine that uses them without a
-    // request would spend 2 MiB on a group of one small LP.
+    // requested in all slots (on), in no slot (off), or in the slots of large groups (automatic:
+    // see SegmentTable). Huge pages are forbidden in all other slots: a machine that uses them
+    // without a request would spend 2 MiB on a group of one small LP.
     MemorySource(Os& os, MemoryMode mode, std::uint32_t groups,
                  HugePages huge_pages = HugePages::off);
     MemorySource(const MemorySource&) = delete;
@@ -36,11 +37,11 @@ class MemorySource {
     const std::vector<std::string>& notices() const noexcept { return notices_; }
 
     // The maximum resident memory of the process (--memory-cap). The engine enforces it
-    // (engine/memory_budget.hpp). SegmentTable refuses state to a handler that requests a block of
-    // 1 MiB or more, or more than 1 MiB in one call, if the segments of all groups would then
-    // exceed the limit. So if a handler resizes a container wrongly or loops without end, because
-    // of a wrong speculation, its event fails and the run does not end. Set before the workers
-    // start. Default: no limit.
+    // (engine/memory_budget.hpp). If the segments of all groups would exceed the limit,
+    // SegmentTable refuses state to a handler that requests a block of 1 MiB or more, or more than
+    // 1 MiB in one call. A wrong speculation can make a handler resize a container wrongly or loop
+    // without end. The event of this handler then fails, and the run continues. Set before the
+    // workers start. Default: no limit.
     void set_memory_cap(std::uint64_t bytes) noexcept { memory_cap_ = segment_limit_ = bytes; }
     std::uint64_t memory_cap() const noexcept { return memory_cap_; }
     // Subtracts resident memory outside of segments from the limit for segments. Requires: bytes <

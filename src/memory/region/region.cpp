@@ -57,8 +57,8 @@ Region::Region(Os& os, std::uint32_t groups) : os_(os), groups_(groups) {
         if (status == 0) break;
         if (refusal == 0) refusal = status;
     }
-    // If the address space is limited, half of the rest is left to stacks, libraries and libc's
-    // malloc.
+    // If the address space is limited, half of the available addresses are left to stacks,
+    // libraries and libc's malloc.
     if (got != nullptr && refusal != 0 && bytes / 2 >= bytes_min) {
         os_.unreserve(got, bytes);
         bytes /= 2;
@@ -112,8 +112,8 @@ Region::~Region() {
 
 // A separate slot has at most six mappings: its beginning, the two large areas of its mail, and the
 // ranges between them. A slot whose mail is always open has two mappings, and so has a cell. A
-// quarter of all mappings is left to the rest of the process. Half of what then remains is for
-// closed ranges between segments.
+// quarter of all mappings is left to the rest of the process. Half of the mappings that then remain
+// are for closed ranges between segments.
 void Region::choose_grain() {
     const std::size_t budget = os_.mappings_max() / 4 * 3;
     std::size_t taken = std::size_t{groups_} * 6;
@@ -133,9 +133,9 @@ std::size_t Region::open_slot(GroupId group, std::size_t open_bytes) noexcept {
         note_open(group, own.data() + open_bytes);
         return open_bytes;
     }
-    // The first worker of a cell opens the open part of the whole cell. Otherwise there would be a
-    // mapping for every other slot while workers build their groups at the same time. Opening it
-    // twice is harmless.
+    // The first worker of a cell opens the open part of the whole cell. Otherwise every second slot
+    // could have its own mapping while workers build their groups at the same time. Opening the
+    // part twice is harmless.
     const std::uint32_t first = index(group) / slots_per_cell_ * slots_per_cell_;
     const std::uint32_t last = first + slots_per_cell_ - 1;
     const bool is_last = index(group) == last;

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address range of all LPs: at the same address in every rank, divided into one slot per group.
-// The group that owns an address is computed from the address. A pointer from an LP's state to the
-// same state is valid in a snapshot, after a restart and on another rank.
+// The address range of all LPs. It is at the same address in every rank, and it is divided into one
+// slot per group. The group that owns an address is computed from the address. A pointer from an
+// LP's state to the same state is also valid in a snapshot, after a restart and on another rank.
 //
 // The region is closed (PROT_NONE), except for the memory that was handed out and a little more. So
 // a walk along a broken list ends in a SIGSEGV, as in any other program, and does not use up the
-// machine's memory. Two parts of a slot are open: its beginning, with its segments and some slack
-// (segments.hpp), and the part of the areas at its end that its mail needs (mail_pages.hpp).
+// machine's memory. Two parts of a slot are open. The first part is the beginning of the slot: the
+// segments and some slack (segments.hpp). The second part is at the end of the slot: the part of
+// the mail areas that the mail needs (mail_pages.hpp).
 //
 // A new mapping begins at each address at which the access rights change, and a process may have
 // 65,530 mappings (vm.max_map_count). One mapping per segment would be too many. With very many
-// groups, even two per slot are too many. Then slots form *cells* of 2, 4, 8, … neighbors. Only the
-// last slot of a cell has a closed part, and a walk ends at the end of the cell. This is the
-// region's granularity:
+// groups, even two mappings per slot are too many. In this case, slots form *cells* of 2, 4, 8, …
+// neighbors. Only the last slot of a cell has a closed part, and a walk along a broken list ends at
+// the end of the cell. The number of groups determines which part is closed:
 //
 //     groups (with 65,530 mappings)   closed
 //     … 8,191                         in each slot, the part that segments and mail do not need
 //     … 16,381                        in each slot, the part that segments do not need
 //     more                            the part of a cell's last slot that segments do not need
 //
-// Thread: the main thread builds and destroys it; any thread may call the other functions.
+// Thread: the main thread builds and destroys the object; any thread may call the other functions.
 #pragma once
 
 #include <atomic>
@@ -46,20 +47,20 @@ inline constexpr std::size_t region_bytes_wanted = std::size_t{256} << 30;
 inline constexpr std::uintptr_t region_base = 0x2000'0000'0000;
 inline constexpr std::size_t region_bytes_wanted = std::size_t{32} << 40;
 #else
-// The region is above programs, which may be loaded at any address below 0x5656'0000'0000, and
+// The region is above programs, which may be loaded at any address below 0x5656'0000'0000. It is
 // below shared libraries and stacks, which are above 0x7E00'0000'0000. At lower addresses, Open MPI
-// 5 maps memory that ranks share with their launcher: in the middle of the addresses that are free
-// in the launcher, at another place in each launch. So the size that can be reserved there would
-// differ between the launches of a saved run.
+// 5 maps memory that ranks share with their launcher. This memory is in the middle of the addresses
+// that are free in the launcher, and so at another place in each launch. Therefore the size that
+// can be reserved at lower addresses would differ between the launches of a saved run.
 inline constexpr std::uintptr_t region_base = 0x5800'0000'0000;
 inline constexpr std::size_t region_bytes_wanted = std::size_t{32} << 40;
 #endif
 
 namespace detail {
-// Region::contains() reads these values, in any thread that frees memory. They are written when the
-// only Region of the process is built and destroyed, while threads of libraries may run. An address
-// outside of the region must not appear to be inside meanwhile. Therefore `base` is written before
-// `bytes` is set, and keeps its value when `bytes` is reset to 0.
+// Region::contains() reads these values, in any thread that frees memory. The values are written
+// when the only Region of the process is built and destroyed, while threads of libraries may run.
+// During this time, an address outside of the region must not appear to be inside. Therefore `base`
+// is written before `bytes` is set, and keeps its value when `bytes` is reset to 0.
 struct RegionBounds {
     std::atomic<std::size_t> bytes{0};  // 0: no region. store(release), load(acquire)
     std::atomic<std::uintptr_t> base{0};
@@ -102,8 +103,8 @@ class Region {
                bytes;
     }
 
-    // Whether the page may be accessed, according to the open beginning of its slot: false for
-    // pages behind it. Closed ranges between segments, and mail areas, are not considered.
+    // Whether the page of the address is in the open beginning of its slot, and so may be accessed.
+    // Closed ranges between segments, and mail areas, are not considered.
     // Requires: contains(address).
     static bool is_open(const void* address) noexcept;
 
@@ -112,11 +113,12 @@ class Region {
     // Slots per cell; 0: every slot is separate, and its large mail areas are closed.
     std::uint32_t slots_per_cell() const noexcept { return slots_per_cell_; }
     bool has_closed_mail() const noexcept { return slots_per_cell_ == 0; }
-    // Opens the slot's beginning, up to `open_bytes`, or the open part of the slot's cell. Returns
-    // how many bytes of the slot's beginning are open; 0 if the kernel refuses.
+    // Opens the first `open_bytes` bytes of the slot, or, if slots form cells, the open part of the
+    // slot's cell. Returns how many bytes at the beginning of the slot are open; 0 if the kernel
+    // refuses.
     std::size_t open_slot(GroupId group, std::size_t open_bytes) noexcept;
-    // Opens or closes whole pages of a slot. Requires: the pages belong to the group, and its slot
-    // is not always open.
+    // Opens or closes whole pages of a slot. Requires: the caller owns the group of the slot, and
+    // the slot is not always open.
     bool set_access(void* address, std::size_t bytes, bool open) noexcept {
         return os_.set_access(address, bytes, open ? Access::write : Access::none) == 0;
     }
@@ -136,7 +138,7 @@ class Region {
     // Whether a region was destroyed, and its addresses are still reserved.
     static bool is_retired() noexcept;
 
-    // Whether less address space was reserved than wanted.
+    // Whether less address space was reserved than region_bytes_wanted.
     bool limited() const noexcept { return bytes_ < region_bytes_wanted; }
 
     // One line per fallback: the wanted and the actual memory.
@@ -156,9 +158,9 @@ class Region {
     std::uint32_t groups_;
     unsigned slot_shift_ = 0;  // slot_bytes() == 2^slot_shift_, ≥ 2 MiB
     std::uint32_t slots_per_cell_ = 0;
-    // Open part of each slot's beginning, in units of 64 KiB. The group's owner writes its entry.
-    // Any thread that describes a wrong address reads it. Relaxed, because it is only a hint for
-    // error messages.
+    // Open part of each slot's beginning, in units of 64 KiB. The group's owner writes the entry of
+    // the group. Any thread that describes a wrong address reads the entry. The accesses are
+    // relaxed, because the entry is only a hint for error messages.
     std::unique_ptr<std::atomic<std::uint32_t>[]> open_units_;
     std::atomic<std::int64_t> holes_left_{0};
     std::vector<std::string> notices_;

@@ -45,11 +45,12 @@ std::size_t& taken_by_call() noexcept {
 // small pages.
 constexpr std::size_t huge_worthy_bytes = std::size_t{1} << 20;
 
-// Bounds for the open pages that are not handed out: see slack(). With an eighth between these
-// bounds, a group grows to 2 MiB with 6 system calls, to 512 MiB with 50, and then by 64 MiB per
-// call. This is little compared with the page faults of the memory (one per 4 KiB). The lower bound
-// is open even in the smallest group, and strict overcommit counts it. The upper bound limits the
-// memory that a stray write can reach.
+// Bounds for the open pages that are not handed out: see slack(). Between these bounds, the slack
+// is an eighth of the memory that is handed out. So a group grows to 2 MiB with 6 system calls, to
+// 512 MiB with 50 system calls, and then by 64 MiB per system call. These calls take little time
+// compared with the page faults of the memory (one per 4 KiB). The lower bound is open even in the
+// smallest group, and strict overcommit counts these pages. The upper bound limits the memory that
+// a stray write can reach.
 constexpr std::size_t slack_min = std::size_t{256} << 10;
 constexpr std::size_t slack_max = std::size_t{64} << 20;
 
@@ -129,7 +130,7 @@ void* SegmentTable::allocate_segment(std::size_t bytes, SegmentKind kind) noexce
 
 void SegmentTable::release_segment(void* base) noexcept {
     Segment* const end = map_ + count_;
-    // Newer segments are more likely to be released.
+    // The search begins at the end, because newer segments are more likely to be released.
     Segment* entry = end;
     while (entry != map_ && (entry - 1)->base != base) --entry;
     if (entry == map_) return;
@@ -180,7 +181,7 @@ bool SegmentTable::make_room() noexcept {
     if (grown == nullptr) return false;
     std::copy_n(map_, count_, grown);
     {
-        // A thread that copies the table must not read the old one after its release.
+        // A thread that copies the table must not read the old table after its release.
         const LockGuard guard(lock_);
         std::swap(map_, grown);
         capacity_ = wanted;
@@ -190,7 +191,7 @@ bool SegmentTable::make_room() noexcept {
 }
 
 // State uses fresh addresses while there are any. So later allocations of an LP have higher
-// addresses in every run, independent of what the platform has released meanwhile.
+// addresses in every run, independent of the ranges that the platform has released meanwhile.
 std::byte* SegmentTable::take_range(std::size_t bytes, SegmentKind kind) noexcept {
     if (kind == SegmentKind::platform) {
         std::byte* const reused = take_free_range(bytes, page_bytes);
@@ -333,9 +334,9 @@ bool SegmentTable::open_up_to(std::byte* end) noexcept {
 
 void SegmentTable::close_from(std::byte* begin) noexcept {
     if (begin >= open_end_) return;
-    // open_end_ is lowered even if the kernel refuses. Open pages beyond open_end_ are harmless.
-    // Closed pages before it would not be, and some of these pages may already be closed: a closed
-    // free range has become fresh.
+    // open_end_ is lowered even if the kernel refuses. Open pages beyond open_end_ are harmless,
+    // but closed pages below open_end_ would not be. Some of the pages from `begin` on may already
+    // be closed, because a closed free range may have become fresh.
     set_access({begin, static_cast<std::size_t>(open_end_ - begin), 0}, false);
     open_end_ = begin;
     source_.region()->note_open(group_, open_end_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group's segments: page-disjoint ranges of memory, and the table that contains all of them.
-// State, events, sent records and snapshots of a group are only in its segments. So moving the
-// pages of the segments moves the group.
+// A group's segments, and the table of all segments. Segments are ranges of memory that have no
+// page in common. State, events, sent records and snapshots of a group are only in its segments. So
+// moving the pages of the segments moves the group.
 //
 // The table is the mem_map of "NUMA Time Warp" (PADS 2015, section 3): an allocation takes the
 // first free entry, a release copies the last entry down, and a full table is doubled. Entries are
@@ -9,17 +9,18 @@
 //
 // One cursor cuts address space from the group's slot (slot_layout.hpp) for both kinds of segments,
 // so that a small group needs few page-table pages. The pages of released ranges return to the
-// kernel; the ranges are merged and reused first-fit. State reuses them only if the slot has no
-// fresh addresses left.
+// kernel; the ranges are merged and reused first-fit. State reuses released ranges only if the slot
+// has no fresh addresses left.
 //
 // The open memory (region.hpp) is the memory that is handed out, and some slack: an eighth of the
 // memory that is handed out, but at least 256 KiB and at most 64 MiB. So there are few system
-// calls, and a walk along a broken list touches little before it reaches a closed page. The slack
-// is beyond the cursor. Released ranges that exceed the slack are closed, too.
+// calls, and a walk along a broken list touches little memory before it reaches a closed page. The
+// slack is beyond the cursor. Released ranges that exceed the slack are closed, too.
 //
-// Thread: one owner. The owner may call it while an LP heap is current: the tables are in libc's
-// memory. Other threads may copy the table (copy_ranges). The owner holds a lock while it changes
-// an entry. Other threads hold the lock while they copy, and not while they use the copy.
+// Thread: one owner. The owner may call the functions while an LP heap is current, because the
+// tables are in libc's memory. Other threads may copy the table (copy_ranges). The owner holds a
+// lock while it changes an entry. Other threads hold the lock while they copy, and not while they
+// use the copy.
 #pragma once
 
 #include <atomic>
@@ -63,14 +64,14 @@ class SegmentTable {
     SegmentTable(const SegmentTable&) = delete;
     SegmentTable& operator=(const SegmentTable&) = delete;
 
-    // Returns at least `bytes` bytes, in whole pages that belong only to this segment; contents
-    // undefined. Returns nullptr if the slot is full. If the source's limit would be exceeded, it
-    // also returns nullptr for state, provided that the running handler call would then have taken
-    // 1 MiB or more. If there is no room for platform memory, the running handler may be abandoned
+    // Returns at least `bytes` bytes, in whole pages that belong only to this segment. The contents
+    // are undefined. Returns nullptr if the slot is full. Also returns nullptr for state if the
+    // source's limit would be exceeded and the running handler call would have taken 1 MiB or more.
+    // If there is no room for platform memory, the running handler may be abandoned
     // (abandon_handler()). Cost: O(1) unless ranges were released before.
     void* allocate_segment(std::size_t bytes, SegmentKind kind) noexcept;
-    // Requires: allocate_segment() returned base. Cost: a search of the table, and a system call
-    // that takes much longer.
+    // Requires: allocate_segment() returned base. Cost: a search of the table, and a system call,
+    // which takes much longer than the search.
     void release_segment(void* base) noexcept;
     // Returns the pages of [base, base + bytes) to the kernel and keeps the range. Requires: whole
     // pages.
@@ -108,8 +109,8 @@ class SegmentTable {
     struct Range {
         std::byte* base;
         std::size_t bytes;
-        // 1: the range, or a part of it, must be opened before it is used. A whole word, so that no
-        // padding is saved.
+        // 1: the range, or a part of it, must be opened before it is used. The field is a whole
+        // word, so that no padding is saved.
         std::uint64_t closed;
     };
 

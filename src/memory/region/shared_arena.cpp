@@ -83,7 +83,8 @@ std::vector<pid_t> running_threads() {
     return threads;
 }
 
-// Whether this thread belongs to `filling`, once this is determined.
+// Whether this thread belongs to the filling with the number `filling`. Determined at the first
+// query during each filling.
 struct Membership {
     std::uint32_t filling = 0;
     bool member = false;
@@ -173,8 +174,8 @@ void* SharedArena::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     const std::size_t capacity = capacity_for(data_offset + bytes);
     Arena& a = arena();
     const LockGuard guard(a.lock);
-    // A chunk with a larger alignment begins at a multiple of this alignment, and always comes from
-    // the end of the arena.
+    // A chunk with an alignment above chunk_alignment begins at a multiple of this alignment, and
+    // always comes from the end of the arena.
     std::byte* chunk = nullptr;
     FreeChunk*& free = a.free[class_of(capacity)];
     if (alignment <= chunk_alignment && free != nullptr) {

@@ -4,10 +4,10 @@
 //     | small A | small B | segments ...                  | large A | large B |
 //       64 KiB    64 KiB                                    1/16      1/16 of the slot
 //
-// A group's mail has two buffers, A and B. Each begins in its small area and moves to its large
-// area when it grows. All four addresses follow from the group's number and never change. They
-// replace the table bh_addresses[] of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.3),
-// and need no lock while buffers grow or are swapped. The small areas are beside the first
+// A group's mail has two buffers, A and B. Each buffer begins in its small area, and moves to its
+// large area when it grows. All four addresses follow from the group's number and never change.
+// They replace the table bh_addresses[] of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015,
+// §3.3), and need no lock while buffers grow or are swapped. The small areas are beside the first
 // segments, so that a group's first pages need one page of page table instead of two.
 //
 // The layout is only address space: a page that is never written takes no memory.
@@ -19,7 +19,7 @@
 
 namespace nw {
 
-// One of the two buffers. In each era, one takes mail and the other is read.
+// One of the two buffers. In each era, one buffer takes mail and the other buffer is read.
 enum class MailBufferId : std::uint8_t { a, b };
 enum class MailArea : std::uint8_t { small, large };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of the HDF5 library (its C interface), which are closed by their destructor, and the
-// library's errors as MachineError.
+// Handles of the HDF5 library (its C interface). The destructor of a handle closes it. The
+// library's errors become MachineError.
 #pragma once
 
 #include <string>
@@ -14,8 +14,9 @@ namespace nw {
 // else an empty string.
 std::string other_hdf5_version();
 
-// Sets up the library so that it prints nothing and does nothing when the process ends. Otherwise
-// the library would then try once more to write data that a full disk has refused.
+// Sets up the library so that it prints nothing, and does nothing when the process ends. Without
+// this set-up, the library would try once more, at the end of the process, to write data that a
+// full disk has refused.
 void prepare_hdf5();
 
 // Throws MachineError with the path and the library's reason. Requires: the last call has failed.

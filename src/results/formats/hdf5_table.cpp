@@ -81,7 +81,7 @@ class Column {
 
     std::size_t texts_bytes() const noexcept { return texts_.size(); }
 
-    // Writes the waiting cells, `count` of them, to the rows from `from` on.
+    // Writes the `count` waiting cells to `count` rows, beginning with row `from`.
     void write(hsize_t from, hsize_t count) {
         const hsize_t rows = from + count;
         checked_hdf5(H5Dset_extent(dataset_, &rows), path_);
@@ -141,7 +141,7 @@ class Column {
     const ColumnType type_;
     Hdf5Handle memory_type_;
     Hdf5Handle dataset_;
-    // The column's type decides which of these members are used.
+    // The column's type determines which of these members are used.
     std::vector<std::int64_t> integers_;
     std::vector<std::uint64_t> naturals_;
     std::vector<double> reals_;
@@ -203,7 +203,7 @@ void copy_rows(const std::string& csv_path, std::vector<Column>& columns) {
 
 std::string hdf5_refusal(const OutputTable& table) {
     if (std::string other = other_hdf5_version(); !other.empty()) return other;
-    if (table.name == ".") return "the name of a table must not be .";
+    if (table.name == ".") return "the name of a table must not be \".\"";
     std::set<std::string_view> names;
     for (const std::string& name : table.columns)
         if (name.empty() || name == "." || name.find('/') != std::string::npos ||

@@ -9,9 +9,9 @@
 //         /roads/density   float64   real numbers, also mixed with integers; NaN for an empty cell
 //         /roads/motorway  UTF-8     texts of any length, also mixed with other values
 //
-// The file is made from the CSV file after the run, not during the run: a CSV file is readable
-// whenever its writer is killed, but an HDF5 file is not. In addition, the conversion takes only
-// some MiB of memory whatever the size of the table, and the types are known before the first value
+// The file is made from the CSV file after the run, not during the run: a CSV file is readable at
+// whatever moment its writer is killed, but an HDF5 file is not. In addition, the conversion takes
+// only some MiB of memory for a table of any size, and the types are known before the first value
 // is written.
 #pragma once
 

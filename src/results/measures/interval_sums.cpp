@@ -12,7 +12,7 @@ using detail::Moments;
 
 // The header of a reading (interval_sums.hpp). The sizes of all parts are multiples of eight bytes.
 struct SampleHeader {
-    std::uint32_t first, end;  // intervals
+    std::uint32_t first, end;  // numbers of intervals
 };
 
 // The header of a figure in a reading. The figure's buckets (keys, then counts), bins and moments

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of measures at the ends of intervals (--measure-interval). When an interval ends, each LP's
-// figures are read, before the LP executes its next event, or after the run. A reading (`look` in
-// the code) may belong to an event that is undone later. Therefore it is stored as bytes, which are
-// added to the sums when the event is committed.
+// Sums of measures at the ends of intervals (--measure-interval). When an interval has ended, the
+// figures of each LP are read before the LP executes its next event, or after the run. A reading
+// (`sample` in the code) may belong to an event that is undone later. Therefore the reading is
+// stored as bytes, which are added to the sums when the event is committed.
 //
 // A reading contains everything that an LP has measured since the beginning. The figures of one
-// interval are the difference between the sums at two ends. Like MeasureSum, the sums do not depend
-// on the order in which readings are added.
+// interval are the difference between the sums at its end and the sums at the end of the interval
+// before it. Like MeasureSum, the sums do not depend on the order in which readings are added.
 //
 // Thread: an object belongs to one worker or to the main thread.
 #pragma once
@@ -41,11 +41,11 @@ class IntervalSums {
     // Reads the LP's figures for the intervals from `first` to `end` - 1. Calls code of the model
     // in the LP's heap.
     void sample(const LogicalProcess& lp, std::uint32_t first, std::uint32_t end);
-    // The bytes of the last call of look(). They contain no pointers.
+    // The bytes of the reading of the last call of sample(). They contain no pointers.
     std::span<const std::byte> last_sample() const noexcept {
         return std::as_bytes(std::span(sample_));
     }
-    // The number `first` with which look() was called for this reading.
+    // The number `first` with which sample() was called for this reading.
     static std::uint32_t first_of(std::span<const std::byte> sample) noexcept;
     // Adds a reading to the sums. Throws ModelError if the LPs' figures cannot be combined.
     void add(std::span<const std::byte> sample);

@@ -123,8 +123,7 @@ MeasureFigures MeasureSum::figures() const {
     figures.mean = weight > 0 ? first_.value() / weight : MeasureFigures::missing;
     figures.least = weight > 0 ? least_ : MeasureFigures::missing;
     figures.most = weight > 0 ? most_ : MeasureFigures::missing;
-    // The sum of squares about m is S2 - 2 m S1 + m² S0. Nothing is rounded except S1 and S0, to
-    // 106 bits.
+    // The sum of squares about m is S2 - 2 m S1 + m² S0. Only S1 and S0 are rounded, to 106 bits.
     const double m = figures.mean;
     ExactSum about = second_;
     const auto subtract = [&about](double a, double b) { about.add_product(-a, b); };

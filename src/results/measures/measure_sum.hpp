@@ -29,7 +29,7 @@ struct MeasureFigures {
     FigureKind kind = FigureKind::tally;
     std::uint64_t lps = 0;
     std::uint64_t count = 0;
-    double mean = 0;  // per value; over time; of a count: per LP
+    double mean = 0;  // of the values; for a time average, over time; for a count, per LP
     double deviation = 0;
     double least = 0;
     double most = 0;
@@ -50,9 +50,9 @@ class MeasureSum {
     MeasureSum& operator+=(const MeasureSum& other);
 
     MeasureFigures figures() const;
-    // The figures of the values that were added after the state `earlier` of the same LPs. They
-    // have no minimum and no maximum, which are known only for the whole run. For a count, they
-    // have no deviation.
+    // The figures of the values that were added to the sum after it was equal to `earlier`, a sum
+    // of the same LPs. The result has no minimum and no maximum, because they are known only for
+    // the whole run. For a count, the result has no deviation.
     MeasureFigures figures_since(const MeasureSum& earlier) const;
 
     std::uint64_t lps() const noexcept { return lps_; }
@@ -83,7 +83,7 @@ class MeasureSum {
     double most_ = -std::numeric_limits<double>::infinity();
     std::uint32_t level_ = 0;
     std::int32_t lowest_key_ = 0;
-    std::vector<std::uint64_t> buckets_;  // of the keys from lowest_key_ on
+    std::vector<std::uint64_t> buckets_;  // counts of the keys from lowest_key_ on
     double low_ = 0, high_ = 0;
     std::vector<std::uint64_t> bins_;
 };

@@ -36,10 +36,10 @@ class MeasureSums {
     // The sums at the ends of intervals.
     IntervalSums& intervals() noexcept { return intervals_; }
 
-    // Both functions read the figures of an LP; they call code of the model in the LP's heap.
-    // sample_before_end() is called before on_end(), with the number `seen` of intervals for which
-    // the LP's figures have been read; it reads the figures for the other intervals that have
-    // ended. look() is called after on_end(). Neither adds the figures to the sums.
+    // Both functions read the figures of an LP, and do not add the figures to the sums. They call
+    // code of the model in the LP's heap. sample_before_end() is called before on_end(). `seen` is
+    // the number of intervals for which the LP's figures have been read. sample_before_end() reads
+    // the figures for the other intervals that have ended. sample() is called after on_end().
     void sample_before_end(const LogicalProcess& lp, std::uint32_t seen, VirtualTime end);
     void sample(const LogicalProcess& lp, VirtualTime end);
     // Adds the figures that were read last to the sums. Throws ModelError.
@@ -53,7 +53,7 @@ class MeasureSums {
     const std::string& name(std::size_t measure) const { return (*measures_)[measure].name; }
     MeasureFigures figures(std::size_t measure) const { return sums_[measure].figures(); }
     bool has_intervals() const noexcept { return intervals_.times().on(); }
-    // On the first rank, after gather().
+    // Requires: called on the first rank, after gather().
     std::vector<MeasureInterval> intervals_of(std::size_t measure) const;
 
   private:

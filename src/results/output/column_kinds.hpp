@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of values that each column of the output tables has received. A CSV file does not show
-// them: 1 may have been a real number, and 007 a text. Formats with typed columns need them.
+// The kinds of values that each column of the output tables has received. Formats with typed
+// columns need these kinds. A CSV file does not show them: 1 may have been a real number, and 007 a
+// text.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace nw {
 
-// A set of these flags describes a column. An empty text is a separate kind, because a model omits
-// a value of any kind by an empty text. Negative integers and integers from 2^63 on are separate
-// kinds, because no single type contains both.
+// A set of these flags describes a column. An empty text is a separate kind, because a model can
+// write an empty text in place of a value of any kind. Negative integers and integers from 2^63 on
+// are separate kinds, because no single type contains both.
 enum KindSeen : std::uint8_t {
     saw_integer = 1,
     saw_real = 2,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables as text according to RFC 4180. The engine writes and reads CSV only here. Numbers have as
-// many digits as are necessary to read back the same value; text is UTF-8; lines end with \n.
+// Tables as text according to RFC 4180. No other file of the engine writes or reads CSV. Numbers
+// have as many digits as are necessary to read back the same value; text is UTF-8; lines end with
+// \n.
 #pragma once
 
 #include <cstddef>

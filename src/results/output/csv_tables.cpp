@@ -14,7 +14,7 @@
 namespace nw {
 namespace {
 
-// Bytes at the end of a file, some rows, that are stored to recognize the file again.
+// The number of bytes at the end of a file (some rows) that are stored to recognize the file later.
 constexpr std::size_t end_bytes = 256;
 
 std::string end_of(const AppendedFile& file, std::uint64_t bytes) {

@@ -39,8 +39,9 @@ class CsvTables final : public RowSink {
     // Creates or empties the files. Throws SetupError if a file cannot be created.
     CsvTables(const std::vector<OutputTable>& tables, const std::string& directory);
 
-    // Continues the tables from that position, after begin() is called. Throws SetupError if a file
-    // is not the file that the saved run wrote. Requires: the tables are equal.
+    // Continues the tables from the position `from`; begin() must be called before the first
+    // write(). Throws SetupError if a file is not the file that the saved run wrote. Requires: the
+    // saved run had the same tables.
     CsvTables(const std::vector<OutputTable>& tables, const std::string& directory,
               const OutputPosition& from);
 
@@ -55,8 +56,9 @@ class CsvTables final : public RowSink {
     // Waits until everything that was written is on the disk. Returns the position.
     OutputPosition sync();
 
-    // Waits like sync(), and until the folder with the files' names is on the disk. After this call
-    // the run can be recorded as finished; the files remain complete after a power failure.
+    // Waits like sync(), and also until the folder, which contains the files' names, is on the
+    // disk. After this call the run can be recorded as finished; the files remain complete after a
+    // power failure.
     void finish();
 
     // The kinds of all values that were written, also by the run that this process continues.

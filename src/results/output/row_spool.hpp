@@ -27,8 +27,8 @@ class RowSpool final : public RowSink {
     // the disk is full or broken.
     RowSpool(const std::string& directory, std::uint32_t rank);
     ~RowSpool();
-    // Removes files that a killed run has left, of ranks from number `ranks` on. Thread: the first
-    // rank's main thread.
+    // Removes files that a killed run has left. Files of ranks with numbers below `ranks` stay.
+    // Thread: the first rank's main thread.
     static void remove_left_over(const std::string& directory, std::uint32_t ranks);
 
     void write(const OutputRow& row) override;

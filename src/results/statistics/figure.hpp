@@ -11,9 +11,9 @@ namespace nw {
 // How the values of a figure from several workers or ranks are combined. These are types, so that a
 // visitor can have one overload for each.
 namespace combine {
-struct First {};     // equal on all ranks, or only the first rank's is shown
+struct First {};     // equal on all ranks, or only the first rank's value is shown
 struct Sum {};       // added with +=
-struct SumOfAll {};  // as Sum, but without a value if one rank has none
+struct SumOfAll {};  // like Sum, but without a value if one rank has no value
 struct Most {};      // the maximum
 struct Append {};    // rows of the ranks, in the order of the ranks
 struct Once {};      // texts; a text that several ranks have is kept once

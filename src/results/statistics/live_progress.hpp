@@ -11,8 +11,8 @@
 
 namespace nw {
 
-// Progress of a run. The engine writes it at GVT rounds (the sequential engine every few thousand
-// events). The thread of the progress line reads it at any time.
+// Progress of a run. The engine writes the members at GVT rounds (the sequential engine every few
+// thousand events). The thread of the progress line reads them at any time.
 struct LiveProgress {
     std::atomic<double> gvt{0};
     std::atomic<std::uint64_t> committed_events{0};
@@ -45,21 +45,22 @@ struct LiveProgress {
         LiveProgress& live_;
     };
 
-    // Called rarely, by any thread of the run, with one line for the user. May be empty. Set before
-    // the run.
+    // Called rarely, by any thread of the run, with one line for the user. The function may be
+    // empty. It is set before the run.
     std::function<void(const std::string&)> warn;
 
     // Called if the run has failed on one of several ranks: in the handler of the exception, before
     // any object is destroyed. Other ranks are still running, so destroying the transport or memory
-    // might block forever. Need not return. May be empty. Set before the run.
+    // might block forever. The function need not return. It may be empty, and is set before the
+    // run.
     std::function<void()> failed;
 
-    // Called before the run begins with one line for each rank: where its workers will run. May be
-    // empty. Set before the run.
+    // Called before the run begins, once for each rank, with a line that describes where the
+    // workers of this rank will run. The function may be empty. It is set before the run.
     std::function<void(const std::string&)> announce;
 
     // Counts the user's requests to report where the run's pages are. While placement_watched is
-    // true, the engine answers them through warn().
+    // true, the engine answers the requests through warn().
     std::atomic<std::uint32_t> placement_requests{0};
     std::atomic<bool> placement_watched{false};
 };

@@ -21,7 +21,7 @@ namespace nw {
 // The placement at one moment of the run.
 struct PlacementSample {
     double seconds = 0;              // since the start of the event loop
-    std::uint64_t groups_moved = 0;  // since then, as are the next two
+    std::uint64_t groups_moved = 0;  // since that start, like the next two members
     std::uint64_t pages_moved = 0;
     std::uint64_t passes = 0;  // of all threads of the daemon
     double remote_page_share = 0;
@@ -53,7 +53,7 @@ struct NumaReport {
     PagemigdReport pagemigd;
     MemoryKinds memory;  // summed over the workers
 
-    // Takes the sample of the end of the run, or adds a notice if the kernel refused it.
+    // Stores the sample of the end of the run. If the kernel refused the sample, adds a notice.
     void set_placement(const Placement& sample, std::vector<std::string>& notices) {
         if (sample.status == 0)
             placement = sample;

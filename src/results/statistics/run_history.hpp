@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The course of a run: totals over time, and the LPs that were rolled back most often. Part of the
-// statistics; `jobs/run report` draws its curves from it.
+// statistics; `jobs/run report` draws its curves from these samples.
 //
 // Samples are taken where the totals are known anyway: Time Warp takes them at the results of GVT
 // rounds (sums over all ranks at one cut), the other engines between two batches of events.
@@ -78,14 +78,14 @@ class RunHistory {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // Starts the clock at the start of the event loop. If the run continues an earlier one, `first`
-    // has that run's totals and seconds, and `earlier` its history.
+    // Starts the clock at the start of the event loop. If the run continues an earlier run, `first`
+    // contains the totals and seconds of the earlier run, and `earlier` contains its history.
     void begin(Clock::time_point now, const RunSample& first = {},
                const SavedHistory* earlier = nullptr);
 
     bool is_due(Clock::time_point now) const noexcept { return now >= next_; }
-    // `sample` has the totals since begin(); add() adds those of `first` and sets the seconds.
-    // Requires: begin() was called, unless the samples' times are not used.
+    // `sample` contains the totals since begin(). add() adds the totals of `first`, and sets the
+    // seconds. Requires: begin() was called, if the times of the samples are used.
     void add(Clock::time_point now, RunSample sample);
 
     const std::vector<RunSample>& samples() const noexcept { return samples_.samples(); }
@@ -100,8 +100,8 @@ class RunHistory {
     SampleHistory<RunSample> samples_{0.1};
 };
 
-// Appends the final totals to the samples. Members that `last` lacks are copied from the last
-// sample.
+// Appends the final totals to the samples. The memory and the window, which `last` does not
+// contain, are copied from the last sample.
 void end_history(std::vector<RunSample>& samples, RunSample last);
 
 // An LP that was rolled back often, and the worker that owns it at the end.

@@ -29,7 +29,7 @@ struct WorkerReport {
     std::uint32_t rank = 0;
     Counters counters;
     double busy_seconds = 0;    // CPU time of the worker's thread
-    double asleep_seconds = 0;  // of the thread, because its workers had no work
+    double asleep_seconds = 0;  // time in which the thread slept, because its workers had no work
     int core = -1;              // -1: not pinned
     int node = -1;
     std::uint64_t lps = 0;
@@ -56,7 +56,7 @@ struct SavingReport {
     std::uint64_t bytes = 0;                  // of the last checkpoint, on all ranks
     double seconds = 0;                       // total time in which no worker executed events
     std::optional<VirtualTime> saved_at;      // GVT of the last checkpoint
-    std::optional<VirtualTime> restarted_at;  // GVT of the checkpoint
+    std::optional<VirtualTime> restarted_at;  // GVT of the checkpoint of --restart
     std::vector<RunPiece> pieces;             // the last one belongs to this process
 };
 
@@ -112,18 +112,18 @@ struct KindReport {
 
 enum class EndReason : std::uint8_t { until, no_events, all_can_end, interrupted };
 
-// How a run has ended, as a worker has learned it.
+// The end of a run, as one worker has received it.
 struct RunEnd {
     EndReason reason;
-    VirtualTime time;         // reached by the run; infinity: the time of the last event
+    VirtualTime time;         // time that the run has reached; infinity: time of the last event
     bool splits_time;         // a signal has ended the run between two events of this time
     VirtualTime last_commit;  // time of the last event that this worker has committed
 };
 
 struct RunResult {
     Digest digest;
-    EngineKind engine = EngineKind::timewarp;  // that executed the end of the run
-    std::string engine_reason;                 // why --engine auto has chosen it; else empty
+    EngineKind engine = EngineKind::timewarp;  // the engine that executed the end of the run
+    std::string engine_reason;                 // why --engine auto has chosen `engine`; else empty
     std::uint32_t engine_changes = 0;
     EndReason reason = EndReason::until;
     int signal = 0;            // with EndReason::interrupted: the received signal
@@ -145,14 +145,14 @@ struct RunResult {
     SavingReport saving;             // on the first rank
     BalanceReport balance;           // on the first rank
     std::int64_t messages_left = 0;  // sent minus received, of this rank; 0 in total
-    MeasureSums measures;            // of all ranks, on the first; no values if interrupted
+    MeasureSums measures;            // on the first rank, of all ranks; no values if interrupted
     ColumnKinds column_kinds;        // of the output tables; on the first rank
     Counters totals;                 // of the whole run, also of earlier processes
     WorkerFigures of_workers;        // sum over the workers of this process
     HardwareCounts hardware;         // of this process's event loops (--hardware-counters)
     std::vector<RunSample> history;  // over all ranks; the first rank takes the samples
-    // Events and anti-messages from rank to rank. Before the results are gathered it has one row,
-    // of this rank. Empty with one rank.
+    // Events and anti-messages from rank to rank. Until the results are gathered, there is only the
+    // row of this rank. Empty if the run has one rank.
     std::vector<std::vector<std::uint64_t>> communication;
     // Empty if the model has neither kinds of LPs nor declared events.
     std::vector<EventReport> event_types;
@@ -324,9 +324,10 @@ void visit_figures(Visitor&& visit, Result& result) {
     visit(
         FigureInfo{
             "pieces", "array", "checkpoints",
-            "one for each process, or set of ranks, that has continued the run, the last one for "
-            "this process: seconds, gvt, committed_events, executed_events, rolled_back_events and "
-            "gvt_rounds of the whole run when it began, and its ranks and workers"},
+            "one for each process, or set of ranks, that has executed a part of the run, the last "
+            "one for this process: seconds, gvt, committed_events, executed_events, "
+            "rolled_back_events and gvt_rounds of the whole run at the beginning of the part, and "
+            "the ranks and workers of the part"},
         First{}, saving.pieces);
     visit(FigureInfo{"notices", "array of texts", "", "fallbacks and their reasons"}, Once{},
           result.notices);

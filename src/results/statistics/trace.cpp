@@ -6,8 +6,8 @@
 namespace nw {
 namespace {
 
-// About 100 MB of JSON. Perfetto and chrome://tracing need several times as much memory to show it,
-// and a tab of a browser has some GB.
+// About 100 MB of JSON. Perfetto and chrome://tracing need several times as much memory to show the
+// trace, and a browser tab may use only some GB.
 constexpr std::size_t spans_max_of_run = std::size_t{1} << 20;
 constexpr std::size_t spans_max_of_track = std::size_t{1} << 18;  // 8 MiB
 constexpr std::size_t spans_min_of_track = std::size_t{1} << 13;
@@ -54,8 +54,8 @@ void TraceTrack::resume(const std::vector<TraceSpan>& earlier, std::int64_t befo
     }
 }
 
-// Merges the span with the last span of its kind, if possible. Spans within `span` were added
-// before it, and may be between it and that last span.
+// Merges the span with the last span of its kind, if possible. Spans that lie within `span` were
+// added before `span`, so they may be between the two spans.
 bool TraceTrack::extend_last(const TraceSpan& span) noexcept {
     constexpr std::size_t looked_at = 4;
     if (is_of_an_event(span.kind) || span.kind == TraceKind::round) return false;

@@ -8,10 +8,11 @@
 // belong to no thread and have a separate track.
 //
 // Consecutive spans of one kind are merged if they follow each other closely: a run has thousands
-// of batches of 128 events per second, and single ones are not informative. A track is bounded.
-// When it is full, its first half is kept, and its second half becomes a ring. So a run of any
-// length shows its beginning and its end, and the spans left out between them are counted. (Coarser
-// spans for the whole run would not show the details for which a trace is made.)
+// of batches of 128 events per second, and a single batch is not informative. A track is bounded.
+// When it is full, its first half is kept, and its second half becomes a ring. So the track of a
+// run of any length shows the beginning and the end of the run, and the spans left out between them
+// are counted. (Coarser spans for the whole run would not show the details for which a trace is
+// made.)
 //
 // Cost: 27 ns for each part of a turn if tracing is on (reading the clock and storing a span),
 // otherwise one branch.
@@ -47,7 +48,7 @@ struct TraceSpan {
     std::int64_t end_ns;
     std::uint64_t count;
     TraceKind kind;
-    std::uint16_t type = 0;  // of an event, with its LP; for kinds that have them
+    std::uint16_t type = 0;  // of an event; only kinds with an event have `type` and `lp`
     std::uint32_t lp = 0;
 };
 static_assert(sizeof(TraceSpan) == 32);
@@ -96,8 +97,8 @@ class TraceTrack {
 
     std::size_t spans_max_;
     std::vector<TraceSpan> spans_;
-    // If the track is full: the place of the next span, in [spans_max_ / 2, spans_max_). The ring's
-    // oldest span is there now.
+    // If the track is full: the index for the next span, in [spans_max_ / 2, spans_max_). The
+    // oldest span of the ring has this index now.
     std::size_t next_;
     std::uint64_t left_out_ = 0;
 };

@@ -81,7 +81,7 @@ inline std::vector<EventFigures>& operator+=(std::vector<EventFigures>& sum,
     return sum;
 }
 
-// One execution in this number is timed. Timing reads the clock twice and takes about 40 ns.
+// Of this number of executions, one is timed. Timing reads the clock twice and takes about 40 ns.
 inline constexpr std::uint32_t events_between_timed = 61;
 
 struct WorkerFigures {

@@ -20,8 +20,8 @@ struct WorkerTally {
     HardwareCounts hardware;
     const std::vector<Group*>* groups = nullptr;
 
-    // Adds the times and hardware counts of the worker of an earlier engine of the run. (Counters
-    // and figures are continued by the worker itself.)
+    // Adds the times and hardware counts that the worker has from an earlier engine of the run.
+    // (The worker itself continues its counters and figures.)
     void add_times(const WorkerTally& earlier) {
         busy_seconds += earlier.busy_seconds;
         asleep_seconds += earlier.asleep_seconds;

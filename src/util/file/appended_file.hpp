@@ -33,7 +33,7 @@ class AppendedFile {
     void sync();  // flush(), then waits until the bytes are on the disk
     void truncate(std::uint64_t bytes);
 
-    // Returns the bytes from that offset on, at most `count`, fewer if the file ends there.
+    // Returns at most `count` bytes, beginning at offset `from`; fewer if the file ends before.
     // Requires: flush() was called after the last append().
     std::string read(std::uint64_t from, std::size_t count) const;
 
@@ -41,8 +41,8 @@ class AppendedFile {
     void remove() noexcept;
 
   private:
-    // Writes the bytes without the buffer. Returns the number of bytes that were written; if not
-    // all, errno has the reason.
+    // Writes the bytes without the buffer. Returns the number of bytes that were written. If fewer
+    // bytes than given were written, errno contains the reason.
     std::size_t write_out(std::string_view bytes) noexcept;
 
     std::string path_;

@@ -10,7 +10,8 @@
 namespace nw {
 
 // Like write(2), but continues until all bytes are written or the system refuses the rest. Returns
-// the number of bytes that were written; if not all, errno has the reason.
+// the number of bytes that were written. If fewer bytes than given were written, errno contains the
+// reason.
 std::size_t write_all(int descriptor, std::string_view bytes) noexcept;
 
 // Like fsync(2), but continues if a signal interrupts it, which can happen in file systems in user

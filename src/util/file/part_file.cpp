@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view ending = ".part";
-constexpr std::size_t digits = 8;  // of the boot's name, and of the random number
+constexpr std::size_t digits = 8;  // digits of the boot's name, and of the random number
 constexpr std::string_view unknown_boot = "00000000";
 
 fs::path folder_of(const fs::path& path) {
@@ -91,8 +91,8 @@ Use look_at(const fs::path& path, bool is_of_here) {
     return use;
 }
 
-// Removes the files that killed runs have left beside `target`. Returns the names of the files for
-// which this cannot be decided.
+// Removes the files that killed runs have left beside `target`. Returns the names of the files of
+// which it is unknown whether a killed run has left them.
 std::vector<std::string> remove_leftovers(const fs::path& target) {
     const std::string name = target.filename().string() + ".";
     const std::string host = host_name(), boot = boot_name();
@@ -111,9 +111,10 @@ std::vector<std::string> remove_leftovers(const fs::path& target) {
     return unknown;
 }
 
-// Creates a new file and locks it, if the file system has locks. Returns -1, with errno, if the
-// file cannot be created. If a process that searches for leftovers locks the new file before this
-// function, it removes the file; errno is then EEXIST.
+// Creates a new file, and locks it if the file system has locks. Returns -1, with errno, if the
+// file cannot be created. A process that searches for leftovers may lock the new file before this
+// function locks it. That process then removes the file, and this function returns -1 with errno
+// EEXIST.
 int make_locked(const std::string& path) {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return -1;

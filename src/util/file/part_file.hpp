@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that has a temporary name until it is complete, and then gets its final name by rename. A
 // killed run cannot remove its temporary file. The next run that writes a file of the same final
-// name removes it.
+// name removes the temporary file.
 //
 // The writing process holds a lock on the file (flock(2)), which ends with the process. The
 // temporary name contains the process's host and boot: TARGET.HOST-BOOT-RANDOM.part. A file without
 // a lock was certainly left by a killed run in two cases. First case: the host in its name is this
-// host; the boot may be an earlier one. Second case: the boot in its name is the boot of the
+// host; the boot may be an earlier boot. Second case: the boot in its name is the boot of the
 // running kernel, which all containers and namespaces of a machine share. For a file of another
 // machine, a missing lock proves nothing: some mounts do not show locks of other machines, and a
 // network failure may have released the lock. Such a file is not removed, but reported.

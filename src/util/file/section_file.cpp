@@ -34,7 +34,7 @@ AppendedFile new_file(const std::string& path) {
 SectionWriter::SectionWriter(const std::string& path) : file_(new_file(path)) {}
 
 void SectionWriter::write(const void* bytes, std::size_t size) {
-    if (size == 0) return;  // `bytes` may be null then; also in read()
+    if (size == 0) return;  // `bytes` may be null if `size` is 0; also in read()
     file_.append({static_cast<const char*>(bytes), size});
     checksum_.append(bytes, size);
     section_.bytes += size;

@@ -58,8 +58,8 @@ class SectionReader {
     // Throws SetupError if the file cannot be opened.
     explicit SectionReader(std::string path);
 
-    // Reads the section once to verify the checksum, then returns to its beginning. Throws
-    // SetupError if the section is damaged.
+    // Reads the section once to verify the checksum, then goes back to the beginning of the
+    // section. Throws SetupError if the section is damaged.
     void open(const Section& section);
     // Throws SetupError at the end of the file.
     void read(void* bytes, std::size_t size);

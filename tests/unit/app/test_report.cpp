@@ -269,7 +269,7 @@ TEST_CASE("report: several nodes are shown with the pages on them") {
           "     1     2     1       1   4.00 GiB   2.00 GiB  20 10 30",
           "     4     0     0       0   16.0 GiB   16.0 GiB  30 30 10",
           "placement     95.0 % local",
-          "pagemigd      1,234 pages moved by 1 thread every 500 ms, 1.00 ms busy; 2 postponed, 3 "
+          "pagemigd      1,234 pages moved by 1 thread with a period of 500 ms, 1.00 ms busy; 2 postponed, 3 "
           "without room, 4 refused",
           "rebinding     7 groups moved in 1 rebinding\n",
           "state 1.00 MiB, events 2.00 MiB, history 3.00 MiB, snapshots 4.00 MiB, mail 5.00 MiB",

@@ -89,7 +89,7 @@ TEST_CASE("setup rules: names of measures and kinds and events must fit on one l
     CHECK(of_measure("caf\xe9") == "model toy: measure \"caf\ufffd\"" + how);
     CHECK(of_measure("") == "model toy: measure \"\"" + how);
     CHECK(of_measure(std::string(201, 'x')) ==
-          "model toy: measure of 201 bytes in its name: must have a name of at most 200");
+          "model toy: measure with a name of 201 bytes: must have a name of at most 200 bytes");
     // These names are valid. The message is about another error.
     for (const std::string& name : {std::string("caf\u00e9 1"), std::string(200, 'x')})
         CHECK(of_measure(name) ==
@@ -106,7 +106,7 @@ TEST_CASE("setup rules: names of measures and kinds and events must fit on one l
     CHECK(of_kind("a\tdesk") == "model toy: kind \"a desk\"" + how);
     CHECK(of_kind("d\xff") == "model toy: kind \"d\ufffd\"" + how);
     CHECK(of_kind(std::string(5000, 'k')) ==
-          "model toy: kind of 5000 bytes in its name: must have a name of at most 200");
+          "model toy: kind with a name of 5000 bytes: must have a name of at most 200 bytes");
 
     const auto of_event = [](const std::string& name) {
         return complaint([&](nw::Setup& s, nw::Config&) { s.process.events = {{0, 0, name}}; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When groups should move to another rank, and which groups, without an engine: loads are the
-// input, and moves are the output.
+// Tests when groups should move to another rank, and which groups. The tests need no engine: their
+// input is loads, and their output is moves.
 #include "engine/timewarp/rank/rank_balance.hpp"
 
 #include <chrono>
@@ -71,7 +71,7 @@ TEST_CASE("RankBalance: the gain after the cost of the move must be at least a t
     }
 }
 
-TEST_CASE("RankBalance: the load of groups that cannot move or are too large counts") {
+TEST_CASE("RankBalance: groups that cannot move or are too large stay, but their load is counted") {
     const std::vector<RankLoads> stays{
         {NodeId{0}, {group(0, 0, 10, 0, true), group(1, 0, 10, 0, true)}}, {NodeId{0}, {}}};
     CHECK(plan_rank_moves(stays, 1, free_of_charge).empty());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The overlap of windows with their reductions. The test passes the times.
+// The overlap of windows with their reductions. The clock is simulated: the test gives the times as
+// arguments.
 #include "engine/inorder/window_overlap.hpp"
 
 #include "tests/support/catch.hpp"
@@ -9,8 +10,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-// The share after 100 windows that take `window` to execute and then wait `reduction` for the
-// result.
+// Returns the share after 100 windows. The execution of each window takes `window`. After that, the
+// worker waits for the result for `reduction`.
 double share_of(microseconds window, microseconds reduction) {
     WindowOverlap overlap;
     WindowOverlap::Clock::time_point now{std::chrono::seconds(1)};
@@ -26,7 +27,8 @@ double share_of(microseconds window, microseconds reduction) {
 }
 
 TEST_CASE(
-    "WindowOverlap: the deferred part takes longer than the reduction and at most half of a "
+    "WindowOverlap: the part that is left to execute takes longer than the reduction, but at most "
+    "half of a "
     "window") {
     CHECK(share_of(microseconds(10'000), microseconds(1'000)) == Approx(0.15));
     CHECK(share_of(microseconds(100'000), microseconds(1'000)) == Approx(0.015));

@@ -94,13 +94,13 @@ TEST_CASE("FaultGuard: a call that would end the program ends the handler and is
     FaultGuard guard;
     guard.adopt_thread();
     CHECK(run_guarded(guard, [] { std::exit(7); }) ==
-          "it called exit(7), which would end the program");
+          "a call of exit(7), which would end the program");
     CHECK(run_guarded(guard, [] { ::_exit(8); }) ==
-          "it called _exit(8), which would end the program");
+          "a call of _exit(8), which would end the program");
     CHECK(run_guarded(guard, [] { std::quick_exit(9); }) ==
-          "it called quick_exit(9), which would end the program");
+          "a call of quick_exit(9), which would end the program");
     CHECK(run_guarded(guard, [] { pthread_exit(nullptr); }) ==
-          "it called pthread_exit(), which would end the worker's thread");
+          "a call of pthread_exit(), which would end the worker's thread");
     CHECK(run_guarded(guard, [] { std::raise(SIGTERM); }) ==
           "SIGTERM: raised by the handler itself");
     CHECK(run_guarded(guard, [] { ::kill(::getpid(), SIGKILL); }) ==
@@ -111,7 +111,7 @@ TEST_CASE("FaultGuard: a call that would end the program ends the handler and is
               REQUIRE(::pipe(ends) == 0);
               ::close(ends[0]);
               [[maybe_unused]] const ssize_t written = ::write(ends[1], "x", 1);
-          }) == "SIGPIPE: it wrote to a pipe or socket that has no reader");
+          }) == "SIGPIPE: a write to a pipe or socket that has no reader");
 }
 
 volatile std::sig_atomic_t chained = 0;

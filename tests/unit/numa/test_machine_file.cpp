@@ -49,11 +49,11 @@ TEST_CASE(
 
 TEST_CASE("machine file: a mistake is reported in one line with the allowed values") {
     CHECK(refusal_of(R"({"bw": [[0, 2], [3]]})") ==
-          ": row 1 of bw has 1 numbers, but bw has 2 rows; allowed: as many rows as each row has "
-          "numbers");
+          ": row 1 of bw has 1 numbers, but bw has 2 rows; allowed: as many numbers in each row as "
+          "there are rows");
     CHECK(refusal_of(R"({"bw": [[0, 2]]})") ==
-          ": row 0 of bw has 2 numbers, but bw has 1 rows; allowed: as many rows as each row has "
-          "numbers");
+          ": row 0 of bw has 2 numbers, but bw has 1 rows; allowed: as many numbers in each row as "
+          "there are rows");
     CHECK(refusal_of(R"({"bw": [[0, -2], [3, 0]]})") ==
           ": bw[0][1] is -2; allowed: MB/s above 0; on the diagonal also 0, for an unknown value");
     CHECK(refusal_of(R"({"bw": [[0, 2], [0, 0]]})") ==

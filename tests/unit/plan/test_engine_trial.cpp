@@ -103,8 +103,8 @@ TEST_CASE("EngineTrial: without memory for Time Warp, the conservative engine st
     run.has_memory = false;
     CHECK_FALSE(run.leaves_after(1000, milliseconds(300)));
     CHECK(run.trial.reason() ==
-          "workers of the conservative engine waited for 75.0 % of the time; memory is too short "
-          "for a trial of Time Warp");
+          "workers of the conservative engine waited for 75.0 % of the time; there is too little "
+          "memory for a trial of Time Warp");
     run.has_memory = true;
     CHECK(run.left_after_seconds() == 2.0);
 }

@@ -247,7 +247,7 @@ std::string refusal(std::uint32_t ranks) {
 
 TEST_CASE("RunPlan: too many ranks for an owner number are refused") {
     CHECK(refusal(65'536) == "");
-    CHECK(refusal(65'537) == "65537 ranks: allowed: at most 65536");
+    CHECK(refusal(65'537) == "65537 ranks; allowed: at most 65536");
 }
 
 }  // namespace

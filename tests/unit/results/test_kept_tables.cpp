@@ -77,7 +77,8 @@ TEST_CASE(
                                  "without /; allowed for this model: csv"));
         CHECK(refusal(none, path, choice) ==
               (is_csv ? ""
-                      : option + "the name of a table must not be .; allowed for this model: csv"));
+                      : option +
+                            "the name of a table must not be \".\"; allowed for this model: csv"));
     }
 }
 

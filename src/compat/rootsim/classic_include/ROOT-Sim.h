@@ -79,7 +79,7 @@ __attribute__((weak)) extern struct _topology_settings_t {
     const char *const topology_path;
     const enum _topology_type_t type;
     const enum _topology_geometry_t default_geometry;
-    const unsigned out_of_topology; /* number of last LPs that are not in a region */
+    const unsigned out_of_topology; /* number of LPs that are in no region: the last LPs */
     const bool write_enabled;
 } topology_settings;
 
@@ -101,8 +101,8 @@ void SetValueTopology(unsigned from, unsigned to, double value) ROOTSIM_NOT_COVE
 
 /* Agents, if the model defines abm_settings. Each agent is in a region and visits other regions
  * according to its plan. Handlers receive the key of the agent. For a visit, the model receives an
- * event of the type in the plan. For an agent that only passes through, it receives an event of the
- * type traverse_handler. */
+ * event of the type in the plan. For an agent that only passes through, the model receives an event
+ * of the type traverse_handler. */
 typedef unsigned long long agent_t;
 
 __attribute__((weak)) extern struct _abm_settings_t {

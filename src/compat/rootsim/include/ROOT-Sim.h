@@ -35,8 +35,8 @@ enum rootsim_event { LP_INIT = 65534, LP_FINI };
 typedef void (*ProcessEvent_t)(lp_id_t me, simtime_t now, unsigned event_type,
                                const void *event_content, unsigned event_size, void *st);
 
-/* Returns whether this LP allows the run to end. The run ends exactly after the event with which
- * the last LP has returned true for the first time. */
+/* Returns whether this LP allows the run to end. The run ends when every LP has returned true at
+ * least once, exactly after the event that made this condition true. */
 typedef bool (*CanEnd_t)(lp_id_t me, const void *snapshot);
 
 enum log_level { LOG_TRACE, LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_FATAL, LOG_SILENT };

@@ -146,7 +146,7 @@ struct tw_lptype {
     revent_f revent;
     commit_f commit;
     final_f final;
-    map_f map; /* never called: tw_lp_onpe() decides where an LP is */
+    map_f map; /* never called: tw_lp_onpe() determines where an LP is */
     size_t state_sz;
 };
 
@@ -182,7 +182,7 @@ struct tw_kp {
 struct tw_pe {
     tw_peid id;
     tw_rng *rng;
-    tw_stime GVT; /* the last value that this rank has received; increases with Time Warp only */
+    tw_stime GVT; /* the last value that this rank has received; increases only in Time Warp */
     tw_event_sig GVT_sig;
     NUMAWARP_ROSS_INSIDE struct tw_pq *pq;
     NUMAWARP_ROSS_INSIDE void *hash_t;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs that are assigned to workers, and their nodes; the orders of the placement policy to
-// workers; and the data that the policy gets from them: the bytes of mail between each pair of
-// assignments.
+// Contains the CPUs that are assigned to workers, and the nodes of these CPUs. Also contains the
+// orders of the placement policy to the workers, and data for the policy: the bytes of mail between
+// each pair of assignments.
 //
 // The policy (engine/timewarp/placement_watch.hpp) gives orders during the run. Each worker carries
 // out its orders between two turns (engine/timewarp/worker/relocation.hpp): it binds itself to its
@@ -13,7 +13,7 @@
 // from 0, as everywhere.
 //
 // Thread: one thread calls order(), publish() and fetch(); any thread calls the other functions. A
-// worker that reads a new number of orders also sees the orders.
+// worker that has read a new number of orders then also reads the new orders.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ namespace nw {
 // processes share.
 class CpuTable {
   public:
-    // A CPU and its node in one word, so that no thread reads one without the other. With this
+    // A CPU and its node in one word, so that a thread always reads both together. With this
     // alignment, clang reads the word without a call of libatomic.
     struct alignas(std::uint64_t) Where {
         // The CPU's number plus 1. 0: the worker is not bound to a CPU, or has no order yet.
@@ -97,8 +97,8 @@ class CpuAssignments {
         friend bool operator==(const CpuAssignment&, const CpuAssignment&) = default;
     };
 
-    // `nodes`: of this rank's workers. Ranks that share assignments have the same number of
-    // workers.
+    // `nodes`: the nodes of this rank's workers. Ranks that share assignments have the same number
+    // of workers.
     explicit CpuAssignments(const std::vector<NodeId>& nodes, RankId rank = RankId{0},
                             const SharedCpuTable& shared = {})
         : workers_(static_cast<std::uint32_t>(nodes.size())),
@@ -131,10 +131,10 @@ class CpuAssignments {
         return nodes;
     }
 
-    // --- Thread: the placement policy's, on one rank ---
+    // --- Thread: the thread of the placement policy, on one rank ---
 
     std::uint32_t size() const noexcept { return table_.size(); }
-    // Whether this rank is the one that gives orders.
+    // Whether this rank gives the orders.
     bool gives_orders() const noexcept { return first_ == 0; }
     // Takes effect with the next fetch() or publish().
     void order(std::uint32_t assignment, int cpu, NodeId node) noexcept {
@@ -142,7 +142,8 @@ class CpuAssignments {
     }
     // Pairs with the acquire in orders().
     void publish() noexcept { table_.orders().orders.fetch_add(1, std::memory_order_release); }
-    // Orders every worker to move its groups' pages to its node itself, now.
+    // Orders every worker to move the pages of its groups to the worker's node now, without the
+    // daemon.
     void fetch() noexcept {
         table_.orders().fetches.fetch_add(1, std::memory_order_relaxed);
         publish();
@@ -151,9 +152,8 @@ class CpuAssignments {
     void set_crowded(bool crowded) noexcept {
         table_.orders().crowded.store(crowded, std::memory_order_relaxed);
     }
-    // The errno value with which the kernel last refused to bind a worker of this rank, if the
-    // worker is still not where it was ordered to be. 0: all workers are where they were ordered to
-    // be.
+    // Returns 0 if the kernel has bound all workers of this rank as ordered. Otherwise returns the
+    // errno value with which the kernel has refused to bind one of these workers.
     int refusal() const noexcept {
         for (const std::atomic<int>& refusal : refusals_)
             if (const int error = refusal.load(std::memory_order_relaxed); error != 0) return error;
@@ -177,7 +177,7 @@ class CpuAssignments {
     std::uint64_t pages_fetched() const noexcept {
         return pages_fetched_.load(std::memory_order_relaxed);
     }
-    // CPU time in which workers have fetched pages.
+    // The CPU time that workers have taken to fetch pages.
     std::uint64_t fetch_ns() const noexcept { return fetch_ns_.load(std::memory_order_relaxed); }
 
     // --- Thread: worker w ---

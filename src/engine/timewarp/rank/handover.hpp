@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups on their way from one worker to another, with the data that the old owner kept for them.
+// Groups on their way from one worker to another, with the data that the old owner kept for these
+// groups.
 #pragma once
 
 #include <vector>
@@ -13,8 +14,8 @@ struct LpRecord;
 
 struct Handover {
     std::vector<Group*> groups;
-    std::vector<PendingEntry> pending;   // events for their LPs
-    std::vector<LpRecord*> uncommitted;  // their LPs that have uncommitted events
+    std::vector<PendingEntry> pending;   // events for LPs of these groups
+    std::vector<LpRecord*> uncommitted;  // LPs of these groups that have uncommitted events
 };
 
 }  // namespace nw

@@ -149,15 +149,15 @@ Rank::NetStep Rank::step(GvtRounds::Clock::time_point now, TraceTurn& trace) {
     }
     const bool is_over = gvt_.step(now);
     if (trace_.on() && is_over) {
-        // A turn reads the clock before this call. So the time at which it opens a round may be
-        // before the end of the previous round.
+        // A turn reads the clock before this call. So the time at which the turn opens a round may
+        // be before the end of the previous round.
         const auto over = TraceTrack::Clock::now();
         trace_.add(TraceKind::round, std::max(gvt_.opened_at(), round_over_), over, 1);
         round_over_ = over;
     }
-    // If a round takes long, the warning names the workers or ranks for which it waits. The handler
-    // of such a worker may still return, or it may be in an endless loop in a state that no correct
-    // execution has. Only the user can decide whether to end the run.
+    // If a round takes long, the warning names the workers or ranks for which the round waits. The
+    // handler of such a worker may still return. But the handler may also be in an endless loop, in
+    // a state that no correct execution has. Only the user can decide whether to end the run.
     std::string overdue;
     if (plan_.config.watchdog_seconds > 0)
         overdue = gvt_.overdue(now, std::chrono::duration<double>(plan_.config.watchdog_seconds));

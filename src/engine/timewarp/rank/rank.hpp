@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a Time Warp run: the data that its workers share, and no data of a single worker. The
-// main thread creates it. Workers own disjoint groups. They exchange data only through the
-// following objects, and through those that ThreadedRank lists. An arrow points from the writing
-// thread to the reading thread:
+// main thread creates the Rank. Workers own disjoint groups. They exchange data only through the
+// following objects, and through the objects that ThreadedRank lists. An arrow points from the
+// writing thread to the reading thread:
 //
 //     mail of a group, ready list of a worker   any worker → owner
 //     mail rings                                one worker → another
@@ -46,8 +46,8 @@ struct Handover;
 
 class Rank final : public ThreadedRank {
   public:
-    // `worker_nodes`: the NUMA node of each worker; empty: all are on node 0. `shared_cpu_table`:
-    // the assignments that this rank shares with other ranks of its host.
+    // `worker_nodes`: the NUMA node of each worker; empty: all workers are on node 0.
+    // `shared_cpu_table`: the assignments that this rank shares with other ranks of its host.
     Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, OutputWriter& output,
          LiveProgress& progress, const std::atomic<int>& stop_signal,
          const std::vector<NodeId>& worker_nodes = {}, const SharedCpuTable& shared_cpu_table = {});
@@ -65,8 +65,8 @@ class Rank final : public ThreadedRank {
     // The stacks of the workers' threads. Each worker writes its own entry before a barrier.
     std::vector<AddressRange>& stacks() noexcept { return stacks_; }
 
-    // Thread: the worker that will own the group, so that first touch puts the group's pages on its
-    // node.
+    // Thread: the worker that will own the group, so that first touch puts the group's pages on the
+    // worker's node.
     Group& make_group(std::uint32_t g);
     // For a change of the engine: put_group() stores a group that the previous engine has made, and
     // take_group() returns a group for the next engine.
@@ -88,12 +88,14 @@ class Rank final : public ThreadedRank {
 
     // Thread: any worker, between events. Takes the net role if it is free, sends and receives
     // batches, and advances the GVT round. `trace` belongs to the calling thread, and began at
-    // `now`. Returns whether the caller should soon repeat the call, because another thread holds
-    // the net role, the open round waits for batches of other ranks, or batches wait to be sent.
+    // `now`. Returns whether the caller should soon repeat the call. There are three reasons:
+    // another thread holds the net role, the open round waits for batches of other ranks, or
+    // batches wait to be sent.
     bool net_step(GvtRounds::Clock::time_point now, TraceTurn& trace);
     void net_step();  // without a track
 
-    // Any worker may post batches to it; the net role sends and receives them.
+    // Any worker may post batches to the exchange. The holder of the net role sends and receives
+    // batches.
     Exchange& exchange() noexcept { return exchange_; }
     // Whether the number of batches that wait to be sent to other ranks is above its limit. Thread:
     // any.
@@ -101,26 +103,26 @@ class Rank final : public ThreadedRank {
 
     // Puts wire events into the bottom halves of their groups. Requires: this rank owns the groups.
     void deliver(const std::byte* events, std::size_t size);
-    // Wakes worker w if it sleeps and may execute an event at that time. Thread: any, after it has
-    // published the event.
+    // Wakes worker w if it sleeps and may execute an event at that time. Thread: any thread that
+    // has published such an event.
     void wake_for(std::uint32_t w, VirtualTime time) { sleepers_.wake_for(w, time); }
 
     ReadyList& ready_list(std::uint32_t w) noexcept { return ready_lists_[w]; }
     // Thread: worker w, before any worker sends. Ranks with many workers have no rings, because
-    // each pair of workers needs one.
+    // each pair of workers would need a ring in each direction.
     void make_rings_to(std::uint32_t w);
     // Thread: worker w. Returns one ring from each worker of the rank, indexed by the number of
     // this worker. Empty if mail uses only the bottom halves.
     std::span<MailRing> rings_to(std::uint32_t w) noexcept;
     // Null: there are no rings.
     MailRing* ring(std::uint32_t from, std::uint32_t to) noexcept;
-    // Puts a bottom half on the ready list of the worker that gets the mail of its group now.
+    // Puts a bottom half on the ready list of the worker that now gets the mail of the group.
     // Requires: the bottom half is on no ready list, although its flag marks it as listed.
     void pass_on(BottomHalf& mail);
 
     // Thread: worker w, if it has cut the open round and has nothing else to do. `seen`: the number
-    // of rounds whose result it has read. Returns whether there is mail, or work for the round. If
-    // worker w serves the network, the call also advances the network.
+    // of rounds whose result the worker has read. Returns whether there is mail, or work for the
+    // round. If worker w serves the network, the call also advances the network.
     bool has_work(std::uint32_t w, std::uint32_t seen, TraceTurn& trace);
 
     // The worker that gets the mail of a group: its owner, or its next owner during a handover.
@@ -186,7 +188,7 @@ class Rank final : public ThreadedRank {
 
     Rebinding rebinding_;
     RankBalance balance_;
-    TraceTrack trace_;  // under the net role, until no worker executes
+    TraceTrack trace_;  // used under the net role, until no worker executes
     TraceTrack::Clock::time_point round_over_ NW_GUARDED_BY(net_role_){};  // end of the last span
 };
 

@@ -7,13 +7,13 @@
 namespace nw {
 namespace {
 
-// Moves must reduce the load of the most loaded rank at least to this share of it.
+// Moves must reduce the load of the most loaded rank at least to this share of its present value.
 constexpr double worth_moving = 0.9;
 constexpr double patience_most = 16;
 constexpr int run_per_pause = 9;
 
-// All groups in the form that plan_moves() and draw_moves() read, with a group's rank in the place
-// of its worker.
+// All groups in the form that plan_moves() and draw_moves() read. But BoundGroup::worker contains
+// the rank of the group.
 struct AllGroups {
     std::vector<BoundGroup> bound;
     std::vector<std::uint64_t> bytes;  // by group
@@ -61,7 +61,8 @@ std::vector<RankMove> to_workers(std::span<const GroupMove> moves, const AllGrou
     return placed;
 }
 
-// Groups that leave a rank make room for groups that arrive.
+// Whether the groups fit into the memory of their new ranks. Groups that leave a rank make room for
+// groups that arrive.
 bool fit(std::span<const RankMove> moves, std::span<const RankLoads> ranks) {
     std::vector<std::uint64_t> coming(ranks.size()), leaving(ranks.size());
     for (const RankMove& move : moves) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which groups should move to another rank, and when. Unlike a move between the workers of
-// a rank (rebinding.hpp), such a move requires that all workers of all ranks pause. Therefore one
-// worker requests it, and only if the loads of the ranks differ (docs/decisions/0027).
+// Determines which groups should move to another rank, and when. Unlike a move between the workers
+// of a rank (rebinding.hpp), such a move requires that all workers of all ranks pause. Therefore
+// one worker requests the pause, and only if the loads of the ranks differ (docs/decisions/0027).
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace nw {
 
-// Decides when groups should move. Owner: Rank. Thread: worker 0 of the first rank.
+// Determines when groups should move. Owner: Rank. Thread: worker 0 of the first rank.
 class RankBalance {
   public:
     using Clock = std::chrono::steady_clock;
@@ -65,14 +65,14 @@ struct MovePrice {
     std::uint64_t group_bytes_most;  // larger groups stay
 };
 
-// Returns the moves that reduce the load of the most loaded rank by a tenth, their own cost
-// included, or no moves. Groups move to ranks of the same host first, and to the least loaded
-// worker of a rank. The result is the same on every rank.
+// Returns moves that reduce the load of the most loaded rank by at least a tenth, including the
+// cost of the moves. Returns no moves if this is not possible. Groups move to ranks of the same
+// host first, and to the least loaded worker of a rank. The result is the same on every rank.
 std::vector<RankMove> plan_rank_moves(std::span<const RankLoads> ranks, std::uint32_t workers,
                                       const MovePrice& price);
 
-// Draws moves of about this share of all groups to other ranks from `seed`. Returns no moves if the
-// groups do not fit.
+// Draws random moves to other ranks, for about the share `share` of all groups. The result depends
+// only on the arguments. Returns no moves if the groups do not fit.
 std::vector<RankMove> draw_rank_moves(std::span<const RankLoads> ranks, std::uint32_t workers,
                                       double share, std::uint64_t seed,
                                       std::uint64_t group_bytes_most = UINT64_MAX);

@@ -58,9 +58,10 @@ class Assignment {
         return most;
     }
 
-    // Moves one group from the most loaded worker to a better one: to a worker of the same node if
-    // its load then stays near the mean, otherwise to the least loaded worker. Returns false if no
-    // move would help. Cost: O(workers + log groups).
+    // Moves one group away from the most loaded worker. The group moves to the least loaded worker
+    // of the same node if the time of this worker then stays near the mean. Otherwise it moves to
+    // the least loaded worker of all nodes. Returns false if no move would help. Cost: O(workers +
+    // log groups).
     bool improve() {
         const std::uint32_t from = most_loaded();
         for (const bool same_node : {true, false}) {
@@ -102,8 +103,9 @@ class Assignment {
         return least;
     }
 
-    // Chooses the group with the highest load after whose move `to` takes no more time than `from`.
-    // If there is none, chooses the group with the lowest load, provided that this still helps.
+    // After the move of a group, `to` should take no more time than `from`. Chooses the group with
+    // the highest load for which this is true. If there is no such group, chooses the group with
+    // the lowest load, provided that its move still helps.
     ByLoad::const_iterator choose(std::uint32_t from, std::uint32_t to) const {
         const ByLoad& groups = groups_[from];
         const double helps = time(from) * speeds_[to] - loads_[to];
@@ -142,8 +144,8 @@ std::vector<GroupMove> plan_moves(std::span<const BoundGroup> groups,
                                   std::span<const double> worker_speeds) {
     Assignment assignment(groups, worker_nodes, worker_speeds);
     const double before = assignment.time(assignment.most_loaded());
-    // Every step reduces the longest time, or the number of workers that have it. The bound is
-    // needed for times that rounding makes equal.
+    // Every step reduces the longest time, or the number of workers with this time. The limit of
+    // steps is needed for times that rounding makes equal.
     for (std::size_t step = 0; step < groups.size(); ++step) {
         const double most = assignment.time(assignment.most_loaded());
         if (most <= assignment.mean() * (1 + balanced_enough) || !assignment.improve()) break;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which groups should move to another worker of the rank. Loads shift while a model runs:
-// traffic jams move, an epidemic spreads. A worker with too much work holds GVT back, and the
-// speculation of the others is wasted.
+// Determines which groups should move to another worker of the rank. Loads shift while a model
+// runs: traffic jams move, an epidemic spreads. A worker with too much work holds GVT back, and the
+// speculation of the other workers is wasted.
 //
 // "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.5) leaves the policy to the engine. Here
-// it is longest processing time first (Graham, "Bounds on multiprocessing timing anomalies", 1969).
-// It starts with the present owners, so that few groups move.
+// the policy is "longest processing time first" (Graham, "Bounds on multiprocessing timing
+// anomalies", 1969). The policy starts with the present owners, so that few groups move.
 //
-// A plan belongs to a GVT round. It is made when all workers have cut the round. Each worker reads
-// it with the round's result, and carries it out before its next cut. So at every cut, each group
-// has exactly one worker, and GVT and the ending do not depend on moves of groups
-// (docs/decisions/0017).
+// A plan belongs to a GVT round. The plan is made when all workers have cut the round. Each worker
+// reads the plan with the round's result, and carries out the plan before the worker's next cut. So
+// at every cut, each group has exactly one worker, and GVT and the ending do not depend on moves of
+// groups (docs/decisions/0017).
 #pragma once
 
 #include <atomic>
@@ -44,21 +44,22 @@ struct GroupMove {
     friend bool operator==(const GroupMove&, const GroupMove&) = default;
 };
 
-// Returns the moves that reduce the longest time of a worker (its load divided by its speed) by at
-// least a tenth, or no moves. Groups move to a worker of their own node if the time of this worker
-// stays near the mean.
-// `worker_speeds`: relative; a worker with half the speed gets half of the load. Empty: all are
-// equal. Requires: every worker < worker_nodes.size(), and speeds > 0.
+// Returns moves that reduce the longest time of a worker by at least a tenth, or no moves. The time
+// of a worker is its load divided by its speed. Groups move to a worker of their own node if the
+// time of this worker stays near the mean.
+// `worker_speeds`: relative; a worker with half the speed gets half as much load. Empty: all speeds
+// are equal. Requires: every worker < worker_nodes.size(), and speeds > 0.
 std::vector<GroupMove> plan_moves(std::span<const BoundGroup> groups,
                                   std::span<const NodeId> worker_nodes,
                                   std::span<const double> worker_speeds = {});
 
-// Draws moves of about this share of the groups to other workers from `seed`, for --check-rebind.
+// For --check-rebind: draws random moves to other workers, for about the share `share` of the
+// groups. The result depends only on the arguments.
 std::vector<GroupMove> draw_moves(std::span<const BoundGroup> groups, std::uint32_t workers,
                                   double share, std::uint64_t seed);
 
 // The plans of a rank. Thread: the holder of the net role calls make_plan(). A worker reads the
-// plan when it has learned the result of the plan's round.
+// plan when it has read the result of the plan's round.
 class Rebinding {
   public:
     using Clock = std::chrono::steady_clock;
@@ -70,7 +71,7 @@ class Rebinding {
 
     // interval_seconds 0: loads are never measured. check_share > 0: moves are drawn at random, not
     // planned. `over_ranks`: loads are measured even if there is one worker.
-    // Requires: the assignments outlive this.
+    // Requires: the assignments outlive this object.
     Rebinding(double interval_seconds, double check_share, std::uint64_t seed, bool over_ranks,
               const CpuAssignments& assignments);
 
@@ -90,8 +91,8 @@ class Rebinding {
     // Whether loads have been measured since the last begin_anew().
     bool has_sampled() const noexcept { return has_sampled_; }
 
-    // Requires: all workers have cut this round, and none has learned its result. `owner(g)` is the
-    // worker of group g. Cost: a comparison until a measurement is due, then a loop over the
+    // Requires: all workers have cut this round, and no worker has read its result. `owner(g)` is
+    // the worker of group g. Cost: a comparison until a measurement is due, then a loop over the
     // groups.
     void make_plan(std::uint32_t round, Clock::time_point now,
                    std::span<const std::unique_ptr<Group>> groups,

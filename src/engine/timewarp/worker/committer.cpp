@@ -16,12 +16,14 @@
 namespace nw {
 namespace {
 
-// LPs committed in one turn. Where there are many LPs, most of them have one or two events each;
-// then this takes about as long as two batches of events. The time per event is the same from a
-// quarter to four times this number (docs/results/constants-2026-11-23.csv).
+// The number of LPs that are committed in one turn. If there are many LPs, most of them have only
+// one or two events. Then the commit of this number of LPs takes about as long as two batches of
+// events. The time per event is the same with a quarter of this number and with four times this
+// number (docs/results/constants-2026-11-23.csv).
 constexpr std::size_t lps_per_turn = 512;
-// Events of the log committed in one turn. An event takes 26 instructions here (PCS, counted by
-// callgrind), so this takes as many instructions as a batch of 128 events.
+// The number of events of the log that are committed in one turn. The commit of one event takes 26
+// instructions (PCS, counted by callgrind). So the commit of this number of events takes as many
+// instructions as a batch of 128 events.
 constexpr std::uint32_t logged_per_turn = 4096;
 
 }  // namespace
@@ -140,7 +142,8 @@ void Committer::release_side_effects_at_once(Group& group, HistoryEntry& entry) 
     release_side_effects(group, entry);
 }
 
-// If the model has on_commit(), leaves the LP to step(), which can handle a crash of on_commit().
+// Does nothing if the model has on_commit(). Then step() commits the LP, because step() can handle
+// a crash of on_commit().
 void Committer::commit_now(Group& group, LpRecord& lp) {
     if (core_.plan.kinds.has_commit() || core_.rank.model_failed()) return;
     if (core_.log.contains_events_of(lp)) {
@@ -204,7 +207,8 @@ void Committer::take_rows(const HistoryEntry& entry, const EventKey& key) {
             rows_.push_back(
                 {key, effect->table, {effect->content(), effect->content() + effect->bytes}});
     }
-    std::reverse(rows_.begin() + first, rows_.end());  // side effects are chained newest first
+    // The chain of side effects begins with the newest one.
+    std::reverse(rows_.begin() + first, rows_.end());
 }
 
 void Committer::take_figures(const HistoryEntry& entry) {
@@ -236,7 +240,8 @@ bool Committer::commit_log(std::uint32_t limit) {
     return committed < limit;
 }
 
-// Adds the events of the log that were committed, also if on_commit() of the last one has crashed.
+// Adds the committed events of the log to the counter, also if on_commit() of the last event has
+// crashed.
 void Committer::count_logged() noexcept {
     core_.counters[Counter::committed_events] += std::exchange(logged_committed_, 0);
     note_committed(last_logged_);
@@ -255,7 +260,7 @@ void Committer::commit_rest(LogEntry& entry) {
     if (entry.record != nullptr) free_event(group, *entry.record);
 }
 
-// Returns the event as a record, until the next call.
+// Returns the event as a record, which is valid until the next call.
 EventRecord& Committer::record_of(LogEntry& entry) {
     if (entry.record != nullptr) return *entry.record;
     static_cast<EventHeader&>(record_.header) = entry.event;
@@ -288,7 +293,8 @@ void Committer::move_into_history(Group& group, LpRecord& lp) {
         if (lp.has_uncommitted) return;
         lp.digest = entry.digest;
         lp.has_uncommitted = true;
-        // A commit under way visits the LP, which may have events before its bound.
+        // If a commit is under way, it must visit the LP, which may have events before the commit's
+        // bound.
         (is_done_ ? uncommitted_ : committing_).push_back(&lp);
     });
 }

@@ -3,10 +3,10 @@
 // fossils. A long commit takes several turns, so that it does not delay the next cut.
 //
 // Executed events are in the worker's log (lp/undo_log.hpp) or in histories of LPs. The committer
-// moves them from the log into histories, and lists the LPs whose histories have entries that are
+// moves events from the log into histories, and lists the LPs whose histories have entries that are
 // not final. Other parts of the worker use these lists.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <algorithm>
@@ -33,9 +33,9 @@ class Committer {
     // failed event.
     void begin(const EventKey& bound);
     // As begin(). Requires: nothing was undone since the last commit. Does nothing if the bound is
-    // unchanged and no LP was added, because no event that was executed since is before the bound.
-    // This saves work if many events have one time, because GVT then stays unchanged for many
-    // rounds.
+    // unchanged and no LP was added: no event that was executed since the last commit is before the
+    // bound. This saves work if many events have one time, because GVT then stays unchanged for
+    // many rounds.
     void resume(const EventKey& bound);
     // Commits the events of some LPs. Returns whether there was anything to do. With
     // `forgets_past`, an LP whose history is final keeps no part of its history.
@@ -70,8 +70,8 @@ class Committer {
         for (LpRecord* lp : uncommitted_) visit(*lp);
         for (LpRecord* lp : committing_) visit(*lp);
     }
-    // Removes the LPs for which `is_taken(lp)` from the list, and returns them. Requires:
-    // is_done().
+    // Removes the LPs for which `is_taken(lp)` is true from the list, and returns these LPs.
+    // Requires: is_done().
     template <class Condition>
     std::vector<LpRecord*> take_uncommitted_if(Condition&& is_taken) {
         const auto taken = std::stable_partition(uncommitted_.begin(), uncommitted_.end(),
@@ -96,14 +96,15 @@ class Committer {
         if (lp.newest_in_log != 0) [[unlikely]]
             move_into_history(group, lp);
     }
-    // Calls take_into_history() for all LPs that have an event at `from` or later in the log.
+    // Calls take_into_history() for each LP of which the log contains an event at or after `from`.
     void take_into_histories(const EventKey& from);
 
     // --- output rows ---
 
-    // Takes the rows of a final entry. The end of the commit hands them to the output.
+    // Keeps the rows of a final entry until the end of the commit, which hands the rows over to the
+    // output.
     void take_rows(const HistoryEntry& entry, const EventKey& key);
-    // Writes all rows taken from on_end() at once.
+    // Immediately writes all rows that were taken from on_end().
     void write_rows();
 
     void validate() const;

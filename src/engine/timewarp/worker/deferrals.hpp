@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events whose handlers were interrupted because they ran long while their event was out of order.
-// A loop that ends in every state of a correct execution may be endless in a state that only
-// speculation creates. HandlerWatch requests the interruption, the worker's own thread decides, and
-// a jump leaves the handler as after a crash.
+// Events whose handler was interrupted, because it ran long while the event was out of order. A
+// loop that ends in every state of a correct execution may be endless in a state that only
+// speculation creates. HandlerWatch requests the interruption, the worker's own thread checks
+// whether the event can still be undone, and a jump leaves the handler as after a crash.
 //
 // The event is then deferred. It has an entry in its LP's history like a failed event, and the LP
 // executes no further events. Unlike a failed event, a deferred event limits GVT
 // (Contribution::deferred), so that all earlier events can still arrive. When everything else in
-// the run is beyond the event, nothing can undo it any more: it is irrevocable. Then it is rolled
-// back, becomes the smallest pending event, and its handler runs without interruption. Several
-// deferred events with one bound do not wait for each other, because their effects have larger
-// bounds.
+// the run is beyond the event, nothing can undo the event any more: it is irrevocable. Then the
+// event is rolled back, becomes the smallest pending event, and its handler runs without
+// interruption. Several deferred events with one bound do not wait for each other, because their
+// effects have larger bounds.
 //
 // --check-interrupt defers events at random, for tests.
 //
-// Owner: Rollbacks. Thread: the worker's.
+// Owner: Rollbacks. Thread: the worker's thread.
 #pragma once
 
 #include <cstdint>
@@ -47,10 +47,11 @@ class Deferrals {
     // The bound of the first deferred event; infinite if there is none.
     EventBound first() const noexcept;
 
-    // Called for each new GVT. Makes the deferred events pending that have become irrevocable.
+    // Called for each new GVT. Moves the deferred events that have become irrevocable back to the
+    // pending set.
     void run_irrevocable(const Contribution& sums);
     // Called before groups change their worker. Deferred events of these groups become pending
-    // again, and move with the other pending events. `new_workers`: by group.
+    // again, and move with the other pending events. `new_workers`: the new worker of each group.
     void give_back(const std::vector<std::uint32_t>& new_workers);
 
     // Requires: `marked` is the number of events in histories that are marked as deferred.

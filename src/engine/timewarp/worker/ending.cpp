@@ -11,7 +11,7 @@
 namespace nw {
 namespace {
 
-// The sequence may wrap.
+// The sequence may wrap to 0.
 EventKey just_after(EventKey key) noexcept {
     if (++key.sequence == 0) ++key.sender;
     return key;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether the run is over, and where it ends.
+// Determines whether the run is over, and where it ends.
 //
-// With an end condition (can_end()), commit lags one round behind GVT. First, the events below GVT
-// are searched for the first event of each LP after which can_end() is true. From the result of the
-// next round, all workers learn whether all LPs have ended, and K, the latest of these events.
-// Before this result, a worker cannot decide whether an event beyond K belongs to the run. A worker
-// that is alone in the run has this result at once.
+// With an end condition (can_end()), commit lags one round behind GVT. First, each worker searches
+// the events below GVT for the first event of each LP after which can_end() is true. The result of
+// the next round contains whether all LPs have ended, and K, the latest of these first events.
+// Without this result, it is unknown whether an event beyond K belongs to the run. A worker that is
+// alone in the run has this result immediately.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ class Ending {
   public:
     explicit Ending(WorkerCore& core);
 
-    // Called for each new GVT. Returns whether the run ends with it; the result is the same on all
-    // workers. `stop_bound`: the bound at which the run ends because a signal requests it, if the
-    // workers can stop there.
+    // Called for each new GVT. Returns whether the run ends with this GVT; the result is the same
+    // on all workers. `stop_bound`: the bound at which the workers can stop if a signal requests
+    // the end of the run; nullopt if they cannot stop yet.
     bool on_gvt(const GvtResult& result, const Committer& committer,
                 std::optional<EventBound> stop_bound);
     // As on_gvt(), while all workers are pausing: only an end condition can end the run.
@@ -46,14 +46,15 @@ class Ending {
     // worker has not executed yet belongs to the run.
     bool is_known() const noexcept { return has_end_ && lps_not_ended_ == 0; }
 
-    // Searches the events before `bound`, where a pause begins. Requires: an end condition.
+    // Called when a pause begins at `bound`. Searches the events before `bound`. Requires: an end
+    // condition.
     void look_at_pause(const Committer& committer, const EventKey& bound);
 
     // The run ends at a pause.
     void end_interrupted(VirtualTime at) noexcept;
 
     EndReason reason() const noexcept { return reason_; }
-    VirtualTime time() const noexcept { return time_; }  // that the run has reached
+    VirtualTime time() const noexcept { return time_; }  // the time that the run has reached
     // Whether a signal has ended the run when only some of the events at time() were final.
     bool splits_time() const noexcept;
 
@@ -63,8 +64,8 @@ class Ending {
     std::uint64_t lps_not_ended() const noexcept { return lps_not_ended_; }
     // The key of the latest event after which an LP let the run end.
     const EventKey& last_key() const noexcept { return last_key_; }
-    // Counts events that were sent beyond the end of the run, and those that were undone. Only the
-    // sum over all workers has a meaning: if a group has moved, another worker undoes the event.
+    // Count the events that were sent beyond the end of the run and were not undone. Only the sum
+    // over all workers has a meaning: if a group has moved, another worker undoes the event.
     void note_beyond_end() noexcept { ++sent_beyond_end_; }
     void take_back_beyond_end(std::uint32_t events) noexcept { sent_beyond_end_ -= events; }
 

@@ -23,12 +23,13 @@ namespace {
 
 // Events between two checks of mail and GVT. A turn costs some 50 ns besides its events; that is
 // 0.4 % of the time with 128 events of 98 ns (docs/results/cost-model-2026-11-21.md). A straggler
-// waits for at most 13 µs, 1/80 of the interval between GVT rounds. In stepped PHOLD, a batch of
-// 512 costs up to 69 % more if all events go to other LPs without lookahead; a batch of 32 costs at
-// most 1 % more, and 18 % less with 64 LPs (docs/results/constants-2026-11-23.csv).
+// waits for at most 13 µs, which is 1/80 of the interval between GVT rounds. In stepped PHOLD, a
+// batch of 512 events costs up to 69 % more than a batch of 128 events if all events go to other
+// LPs and the lookahead is 0. A batch of 32 events costs at most 1 % more, and with 64 LPs 18 %
+// less (docs/results/constants-2026-11-23.csv).
 constexpr std::uint32_t batch_events = 128;
-// For a worker that executes all events irrevocably: there are no stragglers, and no history waits
-// for a GVT round while it leaves the cache.
+// Replaces batch_events for a worker that executes all events irrevocably. Such a worker has no
+// stragglers, and no history that leaves the cache before the next GVT round.
 constexpr std::uint32_t batch_events_alone = 1024;
 
 }  // namespace
@@ -96,8 +97,8 @@ bool Executor::execute_batch() {
     return left_ < allowed;
 }
 
-// Executes events until none is left to the batch, or the next event must wait. Not inlined,
-// because execute_batch() calls sigsetjmp(), after which a compiler keeps no variable in a
+// Executes events until the batch is complete or the next event must wait. Not inlined, because
+// execute_batch() calls sigsetjmp(), and a compiler keeps no variable of such a function in a
 // register.
 [[gnu::noinline]] void Executor::execute_events() {
     const auto place_of = [this](std::uint32_t id) -> EventPrefetcher::Place {
@@ -151,9 +152,9 @@ bool Executor::execute_batch() {
     guess_ = EventPrefetcher::none;
 }
 
-// Continues after a handler that crashed or was interrupted: removes what the handler has left in
-// the thread, and marks its event as failed or defers it. The caller then executes the rest of the
-// batch.
+// Continues after a handler that crashed or was interrupted: removes the data that the handler has
+// left in the thread, and marks the event as failed or defers it. The caller then executes the rest
+// of the batch.
 void Executor::leave_crashed() {
     end_short_events(true);
     const std::string what = leave_crashed_handler(core_.guard);
@@ -167,13 +168,13 @@ void Executor::leave_crashed() {
 // --- Short events --------------------------------------------------------------------------------
 
 // Returns the bound before which short events are irrevocable and within the throttle's horizon.
-// Other events may change it.
+// Other events may change this bound.
 inline EventBound Executor::short_horizon() const noexcept {
     return is_plain_ ? std::min(core_.safe_before, EventBound(throttle_.horizon())) : EventBound(0);
 }
 
-// Called before the first short event after other events, which use the same entry and record. Sets
-// everything that execute_short() needs and does not set for each event.
+// Called before a short event that follows other events, because other events use the same entry
+// and record. Sets everything that execute_short() needs and does not set for each event.
 void Executor::begin_short_events() noexcept {
     EventRecord& event = core_.short_events.record();
     event.begin();
@@ -182,8 +183,8 @@ void Executor::begin_short_events() noexcept {
     core_.running = {.event = &event, .entry = &core_.irrevocable_entry()};
 }
 
-// Counts the events that execute_short() has executed. `is_failed`: the handler of the last one has
-// failed or crashed. Requires: the record of short events still holds the last one.
+// Counts the events that execute_short() has executed. `is_failed`: the handler of the last event
+// has failed or crashed. Requires: the record of short events still contains the last event.
 void Executor::end_short_events(bool is_failed) noexcept {
     if (short_executed_ == 0) return;
     const std::uint32_t executed = std::exchange(short_executed_, 0);
@@ -248,7 +249,7 @@ bool Executor::may_undo_events() const noexcept {
     if constexpr (paranoid) check_change(lp);
 }
 
-// Only execute_short() contains this code inlined.
+// A call, because this code is inlined only in execute_short().
 [[gnu::noinline]] void Executor::release_short_by_call(LpRecord& lp) {
     Sends::release_short<true>(core_, sends_, lp);
 }
@@ -280,7 +281,7 @@ bool Executor::may_undo_events() const noexcept {
     if constexpr (paranoid) check_change(lp);
 }
 
-// Executes an event and measures the time, which counts for events_between_timed events.
+// Executes an event and measures its time. The time counts for events_between_timed events.
 void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
                          EventRecord& event) {
     until_timed_ = events_between_timed;
@@ -311,18 +312,19 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
         execute(group, lp, keep_record(core_.short_events, group, event));
 }
 
-// Whether the event, which is not before the LP's last event, may be executed into the log. The log
-// is in the order of events. Therefore, after a rollback, events before the newest entry of the log
-// are executed into histories.
+// Whether the event may get an entry in the log. Requires: the event is not before the LP's last
+// event. The log is in the order of events. Therefore, after a rollback, events before the newest
+// entry of the log get entries in histories.
 template <class Event>
 [[gnu::always_inline]] inline bool Executor::may_be_logged(const LpRecord& lp,
                                                            const Event& event) const noexcept {
     return !lp.has_uncommitted && core_.log.may_append(event) && core_.keeper.suits_log(lp);
 }
 
-// Whether all events that the LP has executed are committed, after committing those that are final.
-// The worker executes before it commits: without this commit, an LP that has speculated once and
-// has events in each lookahead would always keep a history.
+// Commits the LP's final events. Returns whether all events that the LP has executed are then
+// committed. In a turn, the worker executes events before it commits. Without the commit in this
+// function, an LP that has speculated once and has events in each lookahead would always keep a
+// history.
 [[gnu::always_inline]] inline bool Executor::has_no_past(Group& group, LpRecord& lp) {
     const auto has_none = [&] {
         return lp.committed == lp.history.tail() && !core_.log.contains_events_of(lp);
@@ -475,9 +477,9 @@ void Executor::defer_running() {
     rollbacks_.deferrals().add_running();
 }
 
-// Marks the running event as failed. It stays in the LP's history: a rollback past it undoes it,
-// and a commit reports the failure. If on_commit() has failed, the event's sends have already left,
-// and nothing will undo it.
+// Marks the running event as failed. The event stays in the LP's history: a rollback may undo the
+// event, and a commit reports the failure. If on_commit() has failed, the event's sends have
+// already left, and nothing will undo the event.
 void Executor::fail_running(std::string what) {
     if (*core_.running.hook == '\0') {
         sends_.drop();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes the pending events of a worker, in batches. Each event is executed irrevocably, or in a
-// way that allows to undo it.
+// Executes the pending events of a worker, in batches. Each event is executed either irrevocably,
+// or so that it can be undone.
 //
-// A handler that throws an exception, crashes or is interrupted ends its event, not the batch.
-// After a crash or an interruption, the execution always continues in leave_crashed().
+// If a handler throws an exception, crashes or is interrupted, only its event ends, and the batch
+// continues. After a crash or an interruption, the execution always continues in leave_crashed().
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,12 @@ class Executor final : public WatchedThread {
     Executor(WorkerCore& core, Throttle& throttle, Committer& committer, Ending& ending,
              Sends& sends, Rollbacks& rollbacks);
 
-    // Prepares the calling thread to run handlers. Thread: the worker's own, before all other calls
-    // there; leave_thread() is its last call.
+    // Prepares the calling thread to run handlers. Thread: the worker's own thread. It calls
+    // adopt_thread() before every other function. leave_thread() is the last call.
     void adopt_thread();
-    // Moves the executor to the calling thread. Requires: on this thread, adopt_thread() of an
-    // executor was called before, and the previous thread has called leave_thread().
+    // Moves the executor to the calling thread. Requires: the calling thread has called
+    // adopt_thread() of some executor before, and the previous thread of this executor has called
+    // leave_thread().
     void join_thread() noexcept;
 
     // Executes a batch of events. Returns whether there was an event that could be executed. A
@@ -93,14 +94,15 @@ class Executor final : public WatchedThread {
     LoggedExecution logged_;
     EventPrefetcher ahead_;
     EventPrefetcher::Guess guess_;  // for the event that is being executed
-    // Short events and events in the log use this context. Aligned: see docs/decisions/0044.
+    // Short events and events in the log use this context. docs/decisions/0044 explains the
+    // alignment.
     alignas(64) Context context_;
     std::uint32_t left_ = 0;            // events that the batch may still execute
-    std::uint32_t short_executed_ = 0;  // by execute_short(), not yet in the counters
-    std::uint32_t until_timed_;         // events until the next one is timed for its group's load
+    std::uint32_t short_executed_ = 0;  // events of execute_short(), not yet in the counters
+    std::uint32_t until_timed_;         // events until the next timed event
     std::uint64_t suggests_round_at_ = UINT64_MAX;  // number of executed events
     const bool draws_deferrals_;                    // --check-interrupt
-    const bool is_plain_;                           // execute_short() is sufficient for the run
+    const bool is_plain_;                           // execute_short() may be used in this run
     const bool logs_at_once_;  // short events that may be undone need only execute_logged()
 };
 

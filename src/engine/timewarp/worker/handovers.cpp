@@ -82,9 +82,9 @@ void Handovers::hand_over(const std::vector<std::uint32_t>& new_workers) {
         }
 }
 
-// If the sender and the target of an event are separated, they can no longer reach each other
-// through next_sent. The sender then keeps an anti-message, as if the target had always been
-// elsewhere.
+// If the sender and the target of an event get different workers, the sender can no longer reach
+// the event through next_sent. Then the sender keeps an anti-message, as for an event that was sent
+// to another worker.
 void Handovers::separate_senders(const std::vector<std::uint32_t>& new_workers) {
     committer_.for_each_uncommitted([&](LpRecord& lp) {
         const std::uint32_t here = core_.plan.partition.position(lp.id).group;

@@ -2,7 +2,7 @@
 // The work of a worker's turn that does not concern events: the worker moves to another CPU, frees
 // memory, and measures its memory.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include "engine/timewarp/worker/memory_reclaim.hpp"
@@ -25,13 +25,13 @@ class Housekeeping {
 
     // Called for each new GVT, after Throttle::on_gvt(). `events_ahead_max`: the minimum of
     // events_ahead_max() over all workers. If memory is short, limits the number of events beyond
-    // GVT. The limit is the number that the worker with the least free memory, on any rank, may
-    // hold, because events that one worker executes send events into the memory of other workers.
+    // GVT. On all ranks, the limit follows from the worker with the least free memory, because the
+    // events of one worker send events into the memory of other workers.
     void on_gvt(std::uint32_t events_ahead_max);
     // A contribution to a GVT round: MemoryReclaim::events_ahead_max().
     std::uint32_t events_ahead_max() const noexcept { return reclaim_.events_ahead_max(); }
 
-    // Whether memory is short, so that an LP whose history is final keeps no part of it.
+    // Whether memory is short, so that an LP whose history is final keeps no part of the history.
     bool is_memory_low() const noexcept { return reclaim_.is_low(); }
     // Called in every turn. Frees memory for a limited time.
     void reclaim_memory();

@@ -23,7 +23,7 @@ bool Inbox::drain() {
     return has_come;
 }
 
-// If the group now belongs to another worker, passes the mail on to it and returns null.
+// If the group now belongs to another worker, passes the mail on to that worker and returns null.
 Group* Inbox::group_of(BottomHalf& mail) {
     const std::uint32_t g = mail.group();
     if (handovers_.owns(g)) [[likely]]
@@ -32,7 +32,8 @@ Group* Inbox::group_of(BottomHalf& mail) {
     return nullptr;
 }
 
-// Receives an event from a mail ring. Passes it on if its group now belongs to another worker.
+// Receives an event from a mail ring. Passes the event on if its group now belongs to another
+// worker.
 void Inbox::receive_or_pass_on(const WireEvent& wire) {
     const std::uint32_t g = core_.plan.partition.position(wire.target).group;
     if (handovers_.owns(g)) [[likely]]
@@ -45,8 +46,8 @@ void Inbox::receive(const WireEvent& wire, Group& group) {
     NW_CHECK(wire.time >= core_.gvt);
     NW_PARANOID(core_.plan.partition.position(wire.target).group == group.mail.group());
     core_.epochs.receive(wire.epoch);
-    // The end of the run is fixed, and this message is beyond it. A rollback would send further
-    // anti-messages, and there would always be messages in flight.
+    // The end of the run is fixed, and this message is beyond the end, so it is ignored. A rollback
+    // would send further anti-messages, and there would always be messages in flight.
     if (standstill_.phase() == Standstill::Phase::draining) return;
     if (wire.kind == WireKind::anti_message) {
         LpRecord& lp = group.lps[core_.plan.partition.position(wire.target).index];

@@ -2,7 +2,7 @@
 // Receives the events and anti-messages that other workers and ranks have sent to a worker, from
 // mail rings and bottom halves. The class has no state.
 //
-// Thread: the worker's.
+// Thread: the worker's thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Inbox {
           const Standstill& standstill)
         : core_(core), handovers_(handovers), rollbacks_(rollbacks), standstill_(standstill) {}
 
-    // Receives all mail that has arrived. Returns whether there was any.
+    // Receives all mail that has arrived. Returns whether there was any mail.
     bool drain();
 
   private:

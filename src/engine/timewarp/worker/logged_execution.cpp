@@ -8,8 +8,8 @@
 
 namespace nw {
 
-// Releases the sends that are not short, and adds them and the side effects to the entry, which may
-// move. Returns the end of the entry.
+// Releases the sends that are not short. Adds these sends and the side effects to the entry, which
+// may move in memory. Returns the end of the entry.
 [[gnu::noinline]] std::byte* LoggedExecution::add_other_effects(std::byte* end) {
     std::size_t sends = begun_->sends;
     for (EventRecord* sent = effects_.sent; sent != nullptr; sent = sent->next_sent) ++sends;
@@ -33,7 +33,8 @@ void LoggedExecution::keep() {
     auto& [group, lp, event, entry, hook_key, silent, hook] = core_.running;
     if (entry != &effects_) return;
     LogEntry& begun = *begun_;
-    // An interruption may come between the count of an event and its entry in the buffer.
+    // An interruption may come after an event was counted and before the event is in the send
+    // buffer.
     lp->sequence = sequence_;
     committer_.take_into_history(*group, *lp);
     HistoryEntry& kept = lp->history.append(core_.stride, group->heap);

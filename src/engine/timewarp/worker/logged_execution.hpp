@@ -4,7 +4,7 @@
 // writes the events that were sent, and appends the entry. If the handler fails or is interrupted,
 // keep() is called instead, and the event becomes part of its LP's history.
 //
-// Owner: Executor. Thread: the worker's.
+// Owner: Executor. Thread: the worker's thread.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ class LoggedExecution {
           sends_(sends),
           flags_(core.plan.kinds.has_commit() ? LogEntry::has_effects : 0) {}
 
-    // Begins an entry. Returns false if the entry has no room for the LP's state: the event must
-    // be executed into the history. Requires: the log accepts the event, and
-    // StateKeeper::suits_log(lp).
+    // Begins an entry. Returns false if the entry has no room for the LP's state. Then the event
+    // must get an entry in the history. Requires: the log accepts the event, and
+    // StateKeeper::suits_log(lp) is true.
     [[gnu::always_inline]] bool begin(Group& group, LpRecord& lp, EventRecord& event) {
         LogEntry& entry = core_.log.begin();
         begun_ = &entry;
@@ -62,7 +62,7 @@ class LoggedExecution {
     }
 
     // Completes the entry, appends it to the log, and releases the events that were sent.
-    // `random_used`: blocks of random numbers.
+    // `random_used`: the number of blocks of random numbers that the handler has drawn.
     [[gnu::always_inline]] void end(LpRecord& lp, EventRecord& event, Context& context,
                                     std::uint32_t random_used) {
         LogEntry& entry = *begun_;

@@ -37,7 +37,7 @@ Group& LpStages::build_group(std::uint32_t g, MemoryBudget* budget) {
     return group;
 }
 
-// The worker is the group's owner from now on.
+// Makes the worker the owner of the group.
 Group& LpStages::settle_in(Group& group) {
     group.memory.set_home(core_.rank.assignments().node_of(core_.self.worker));
     core_.groups.push_back(&group);
@@ -59,7 +59,7 @@ void LpStages::start(WorkerCore::Clock::time_point now) {
 }
 
 void LpStages::run_on_start(Group& group, LpRecord& lp) {
-    // The effects of on_start are final at once; the entry only collects them.
+    // The effects of on_start() are final immediately; the entry only collects them.
     HistoryEntry entry{};
     core_.running = {&group, &lp, nullptr, &entry, {.sender = lp.id}, false, "on_start()"};
     core_.short_events.send_for(lp.sequence);
@@ -178,7 +178,7 @@ void LpStages::run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measu
                      false,  "on_end()"};
     Context context = sends_.make_context(end_time, lp.id, lp.random_counter);
     call_on_end(core_.running, core_.plan, context, core_.guard, measures);
-    // After all rows of events; over all ranks in the order of LPs.
+    // These rows come after all rows of events. Over all ranks, they are in the order of LPs.
     committer_.take_rows(entry, EventKey{time_infinity, 0, lp.id, 0});
     committer_.write_rows();
     free_side_effects(entry, group.heap);

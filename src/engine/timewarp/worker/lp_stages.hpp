@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work on a worker's LPs outside of its turns: they are built, or read from a saved run, and
-// they are started, ended and destroyed. The class has no state.
+// The work on a worker's LPs outside of the worker's turns. LPs are built, or read from a saved
+// run. They are started, ended and destroyed. The class has no state.
 //
-// Thread: the worker's own, if not stated otherwise. After the last turn, the main thread.
+// Thread: if not stated otherwise, the worker's own thread; after the last turn, the main thread.
 #pragma once
 
 #include <atomic>
@@ -35,25 +35,25 @@ class LpStages {
           inbox_(inbox) {}
 
     // Builds the worker's groups, with pages on the node of the calling thread. The groups of all
-    // workers are built before the first start(). Thread: the worker's own, or one for all workers
-    // (docs/decisions/0016).
+    // workers are built before the first start(). Thread: the worker's own thread, or one thread
+    // for all workers (docs/decisions/0016).
     void build_groups();
     // Called instead of build_groups() and start(): reads the groups of a saved run.
     void read_groups(const SavedRun& saved);
     // Called instead of build_groups() and start(): continues the run of another engine.
     void continue_from(PausedRun& paused);
-    // Runs on_start of the worker's LPs. `now` is the clock's time, or a test's. Throws ModelError;
-    // failed_lp() then returns the LP.
+    // Runs on_start() of the worker's LPs. `now`: the time of the clock; tests pass other times.
+    // Throws ModelError; failed_lp() then returns the LP.
     void start(WorkerCore::Clock::time_point now = WorkerCore::Clock::now());
 
-    // Builds a group that has left another rank, in a pause at `now`. Throws what building its LPs
-    // throws.
+    // Builds a group that has left another rank in a pause at the virtual time `now`. Throws the
+    // exceptions of build_lps() and read_group().
     void take_group(std::uint32_t group, std::string_view bytes, VirtualTime now);
 
     // Called after all workers have finished. Restores each LP's state after its last final event.
     void finalize();
-    // Not called if the run was interrupted. on_end reads `end_time` as now(). Rows are written to
-    // the output at once. Throws ModelError.
+    // Not called if the run was interrupted. on_end() reads `end_time` as now(). Rows are written
+    // to the output immediately. Throws ModelError.
     void run_on_end(LpRecord& lp, VirtualTime end_time, MeasureSums& measures);
     // Calls the model's destructors. Throws ModelError. Not called after a failure, because the
     // failure may have left the LPs' states incomplete.

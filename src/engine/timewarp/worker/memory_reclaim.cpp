@@ -8,26 +8,27 @@
 namespace nw {
 namespace {
 
-// Limits for one turn, so that it delays the next cut by at most half of the interval between GVT
-// rounds, which is 1 ms by default. To reach that, the calls of free() for one forgotten LP would
-// have to take 2 µs in total. A visit to a group costs one memory access that misses the cache.
+// Limits for one turn. With these limits, a turn delays the next cut by at most half of the
+// interval between GVT rounds, which is 1 ms by default. The delay is that long only if the calls
+// of free() for one forgotten LP take 2 µs in total. A visit to a group costs one memory access
+// that misses the cache.
 constexpr std::size_t forgotten_lps_per_turn = 256;
 constexpr std::chrono::seconds walk_interval{1};
 constexpr std::chrono::microseconds release_time_per_turn{500};
 constexpr std::chrono::nanoseconds group_visit_time{100};
 
-// Unless memory is full, a worker spends at most one part in this many of its time on releasing
+// Unless memory is full, a worker spends at most 1/release_time_share of its time on releasing
 // memory.
 constexpr int release_time_share = 10;
 
 // Minimum time between two counts of the heaps' free bytes, because a count visits all groups.
 constexpr std::chrono::milliseconds count_interval{1};
 
-// How often each group returns the pages of its mail, if no mail has arrived meanwhile. This takes
-// 4 to 5 µs for a group with such pages (docs/results/constants-2026-11-23.csv), so the groups of
-// one turn take half a millisecond, as above. A group without such pages takes at most 100 ns: for
-// 100,000 groups, which is many, 1 % of a worker's time in the long interval. A walk over 100,000
-// groups, in turns of 12 µs, takes half of the short interval.
+// The interval after which each group returns the pages of its mail, if no mail has arrived in this
+// interval. A group with such pages takes 4 to 5 µs (docs/results/constants-2026-11-23.csv), so the
+// groups of one turn take half a millisecond, as above. A group without such pages takes at most
+// 100 ns. So 100,000 groups, which are many, take 1 % of a worker's time with the long interval.
+// With the short interval, a walk over 100,000 groups in turns of 12 µs takes half of the interval.
 constexpr std::chrono::seconds mail_trim_interval{1};
 constexpr std::chrono::milliseconds mail_trim_interval_low{20};
 constexpr std::size_t mail_trims_per_turn = 128;
@@ -54,7 +55,8 @@ void MemoryReclaim::on_gvt(std::uint64_t uncommitted, std::size_t pending) {
         std::max(core_.log.bytes_per_event() + sizeof(PendingEntry),
                  core_.stride + 2 * PlatformHeap::chunk_bytes(sizeof(EventRecord) +
                                                               core_.plan.rules.payload_bytes_max));
-    // The heaps of groups have room for events in histories, but not for events in the log.
+    // The free memory in heaps of groups is used for events in histories, but not for events in the
+    // log.
     const double in_histories =
         core_.uses_log
             ? static_cast<double>(uncommitted - std::min(uncommitted, core_.log.size())) /
@@ -127,7 +129,8 @@ void MemoryReclaim::forget_some() {
 }
 
 void MemoryReclaim::release_some(bool full) {
-    // Measured in bytes visited and not by the clock, so that a stepped run can be replayed.
+    // The time is estimated from the visited groups and their free bytes, and not read from the
+    // clock, so that a stepped run can be replayed.
     std::chrono::nanoseconds spent{0};
     for (std::size_t n = 0; n < core_.groups.size() && spent < release_time_per_turn; ++n) {
         if (++released_groups_ >= core_.groups.size()) {

@@ -7,7 +7,7 @@
 // oldest saved state that is needed, and the additional events take more memory than the omitted
 // states. An LP without a history needs neither events nor states.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ class MemoryReclaim {
   public:
     explicit MemoryReclaim(WorkerCore& core) : core_(core) {}
 
-    // Called for each new GVT. `uncommitted`: events that the worker has executed and not
-    // committed. `pending`: events that it has not executed.
+    // Called for each new GVT. `uncommitted`: the number of events that the worker has executed and
+    // not committed. `pending`: the number of its pending events.
     void on_gvt(std::uint64_t uncommitted, std::size_t pending);
 
     // Maximum number of uncommitted events that the worker's own memory allows.
@@ -34,7 +34,7 @@ class MemoryReclaim {
     // Whether LPs keep nothing of a final history.
     bool is_low() const noexcept { return is_low_; }
 
-    // Called in every turn in which memory is not ample. Frees what it can, for a limited time.
+    // Called in every turn in which memory is not ample. Frees memory for a limited time.
     void give_back(MemoryBudget::Level level);
     // Called in every turn, also if memory is not short. Returns to the kernel the pages of mail
     // that was read long ago.

@@ -27,7 +27,7 @@ void MemorySampler::sample(Clock::time_point now, const std::vector<Group*>& gro
         engine += group->heap.live_bytes();
         records += group->count * sizeof(LpRecord);
     }
-    // The engine's heaps count whole chunks; so does the size of the saved states.
+    // The sizes of the engine's heaps and of the saved states both count whole chunks.
     kinds.events = engine - std::min(engine, kinds.history + others.snapshots + records);
     kinds += others;
     if (kinds.sum() >= largest_.sum()) largest_ = kinds;

@@ -17,7 +17,7 @@ namespace nw {
 
 struct Group;
 
-// The measurements of one worker. Thread: the worker's.
+// The measurements of one worker. Thread: the worker's thread.
 class MemorySampler {
   public:
     using Clock = std::chrono::steady_clock;

@@ -11,23 +11,24 @@
 namespace nw {
 namespace {
 
-// A batch for another rank is closed when it is full (Transport::batch_bytes), or at this age if it
-// then has enough events. Sending and receiving a batch takes 0.3 µs over shared memory and 5 µs
-// over TCP, an event in it 0.2 µs (docs/results/cost-model-2026-11-21.md).
-// tests/engine/test_batches.cpp shows that batches have at least eight events on average, although
-// cuts close some of them earlier.
+// A batch for another rank is closed when it is full (Transport::batch_bytes), or at the age
+// batch_age if it then has at least events_worth_sending events. Sending and receiving a batch
+// takes 0.3 µs over shared memory and 5 µs over TCP. Each event in the batch takes 0.2 µs
+// (docs/results/cost-model-2026-11-21.md). tests/engine/test_batches.cpp shows that batches have at
+// least eight events on average, although cuts close some batches earlier.
 constexpr std::chrono::microseconds batch_age{50};
 constexpr std::uint64_t events_worth_sending = 16;
 
-// A batch with fewer events waits longer, in proportion to the number of ranks that the worker
-// sends to, because each of them gets a smaller share of the events. The cut sends it at the
-// latest. With at most this number of ranks, it is closed at batch_age.
+// A batch with fewer events waits longer. The maximum age is proportional to the number of ranks
+// that get messages from the worker. With more ranks, each rank gets a smaller share of the events.
+// The next cut sends the batch in any case. If the worker sends to at most this number of ranks,
+// the maximum age is batch_age.
 constexpr std::uint32_t peers_few = 4;
 
-// Messages that a worker may send to other ranks between two results of GVT. When they are used up,
-// it executes no events beyond GVT. A round takes 1 ms, in which no worker sends a tenth of this
-// number. The credit is used up only if a rank does not respond. It then bounds the memory for
-// messages that wait on other ranks.
+// The number of messages that a worker may send to other ranks between two results of GVT. After
+// this number of messages, the worker executes no events beyond GVT. A round takes 1 ms. In this
+// time, no worker sends even a tenth of this number. So the credit is used up only if a rank does
+// not respond. Then the credit limits the memory for messages that wait on other ranks.
 constexpr std::uint32_t messages_credited = 1 << 16;
 // The limit in bytes, for large payloads: messages_credited messages of 128 bytes each.
 constexpr std::size_t bytes_credited = std::size_t{8} << 20;

@@ -2,7 +2,7 @@
 // Holds the events and anti-messages that a worker sends to other workers, from the call of send()
 // until they are in a mail ring or a bottom half of this rank, or in a batch for another rank.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ class Outboxes {
   public:
     explicit Outboxes(WorkerCore& core);
 
-    // Adds an event or anti-message, which belongs to the current epoch. Returns whether this used
-    // the last of the credit: the messages that the worker may send to other ranks before it learns
-    // a new GVT.
+    // Adds an event or anti-message, which belongs to the current epoch. Returns whether this
+    // message has used up the credit. The credit is the number of messages that the worker may send
+    // to other ranks before it reads a new GVT.
     [[nodiscard]] bool send(WireEvent wire, const std::byte* payload);
 
-    // Publishes everything for workers of this rank. Closes the batches for other ranks that are
-    // due; with `everything`, closes all batches.
+    // Publishes all messages for workers of this rank. Closes the batches that are due, or with
+    // `everything` all batches.
     void flush(bool everything);
 
     // The batches for other ranks. take_batches_sent() is called at a cut, after flush(true).
@@ -38,9 +38,10 @@ class Outboxes {
 
   private:
     struct ToWorker {
-        std::size_t bytes = 0;                 // appended to the ring and not yet published
-        VirtualTime earliest = time_infinity;  // of these
-        MailBuffer mail;                       // without a ring, or for which it has no room
+        std::size_t bytes = 0;                 // bytes that are in the ring and not yet published
+        VirtualTime earliest = time_infinity;  // minimum time of these messages
+        // Messages that are not in a ring: there is none, or it is full.
+        MailBuffer mail;
     };
     struct ToRank {
         WorkerCore::Clock::time_point opened;  // when the open batch got its first event
@@ -55,12 +56,12 @@ class Outboxes {
     WorkerCore& core_;
     RankBatches batches_;
     std::vector<ToWorker> to_workers_;      // by worker of this rank
-    std::vector<ToRank> to_ranks_;          // by rank; grows to the highest rank sent to
+    std::vector<ToRank> to_ranks_;          // by rank, up to the highest rank with a message
     std::uint32_t messages_since_gvt_ = 0;  // to other ranks
-    std::size_t bytes_since_gvt_ = 0;       // bytes of these
-    std::uint32_t rounds_ = 1;              // GVT results learned, plus 1
-    std::uint32_t peers_ = 0;               // ranks sent to since the last GVT result
-    std::uint32_t peers_before_ = 0;        // between the last result and the one before
+    std::size_t bytes_since_gvt_ = 0;       // bytes of these messages
+    std::uint32_t rounds_ = 1;              // number of GVT results that were read, plus 1
+    std::uint32_t peers_ = 0;               // ranks that got messages since the last GVT result
+    std::uint32_t peers_before_ = 0;        // as peers_, between the last two results
 };
 
 }  // namespace nw

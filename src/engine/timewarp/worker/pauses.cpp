@@ -22,7 +22,8 @@ namespace nw {
 
 void Pauses::begin(const GvtResult& result) {
     const Contribution& requests = result.sums;
-    // GVT with its generation. It never decreases, so nothing before it may be undone.
+    // The bound is GVT with its generation. It never decreases, so nothing before the bound can be
+    // undone.
     standstill_.begin_pause(start_of(result.bound()),
                             {.save = requests.save != 0 || requests.stop != 0,
                              .move = requests.move != 0 && requests.leave == 0,
@@ -72,7 +73,7 @@ void Pauses::end_interrupted() noexcept {
 
 // --- The worker's data in the pause --------------------------------------------------------------
 
-// Usually there are no such events, and the pending set is not rewritten.
+// Usually no pending event is canceled, and then the pending set is not rewritten.
 void Pauses::drop_canceled() {
     const auto is_canceled = [&](const PendingEntry& entry) {
         return rollbacks_.is_canceled(entry);

@@ -2,14 +2,14 @@
 // A worker's part in a pause. In a pause the whole run is saved, groups move between ranks, or
 // another engine takes the run over.
 //
-// Like the end of a run, a pause begins at a GVT round (standstill.hpp). Each worker undoes
-// everything beyond that GVT at once, so that no worker sends anything after its next cut. In
+// Like the end of a run, a pause begins at a GVT round (standstill.hpp). Each worker immediately
+// undoes everything beyond this GVT, so that no worker sends anything after its next cut. In
 // contrast to the end of a run, messages that still arrive are kept. While all workers are paused,
 // no LP has a history and no message is in flight. So a group consists of its memory and its
 // pending events.
 //
-// Owner: Worker. Thread: the worker's. Functions without another statement require that all workers
-// of all ranks are paused.
+// Owner: Worker. Thread: the worker's thread. If not stated otherwise, a function requires that all
+// workers of all ranks are paused.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,8 @@ class Pauses final : public SavedWorker {
     std::vector<std::optional<std::string>> give_groups(
         const std::vector<std::uint32_t>& leaving, const std::vector<LoadedModule>& modules,
         const AddressMap& map, const std::function<bool(const StrayPointers&)>& may_leave);
-    // Gives the groups and their progress to another engine. The worker executes nothing any more.
+    // Gives the groups and their progress to another engine. After that, the worker executes
+    // nothing.
     void leave_to(PausedRun& paused);
 
   private:
@@ -91,7 +92,7 @@ class Pauses final : public SavedWorker {
     Ending& ending_;
     Standstill& standstill_;
     Rollbacks& rollbacks_;
-    std::uint64_t rolled_back_ = 0;  // events
+    std::uint64_t rolled_back_ = 0;  // events that pauses have undone
 };
 
 }  // namespace nw

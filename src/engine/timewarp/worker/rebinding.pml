@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rebinding and the safe horizon (engine/timewarp/worker/handovers.hpp, engine/timewarp/worker/safe_horizon.hpp): a safety model.
+/* A safety model of rebinding (handovers.hpp) and the safe horizon (safe_horizon.hpp).
  *
- * One group changes its owner between workers 0 and 1, with any of the ROUNDS rounds. Every worker may send mail to
- * the group: it reads the group's owner, and pushes the mail onto the list of that worker any time later, at its next
- * cut at the latest. GVT itself is not modelled. Worker w stamps mail with the number of its cuts. What is sent after
- * cut r lies at GVT_r + lookahead or later; so the owner may execute up to the horizon of round r only when it has
- * received all mail with a stamp below r.
+ * One group changes its owner between workers 0 and 1, with any of the ROUNDS rounds. Every worker
+ * may send mail to the group. The worker first reads the group's owner. At any later time, but at
+ * the latest at its own next cut, the worker pushes the mail onto the list of this owner. GVT
+ * itself is not modeled. Worker w stamps mail with the number of its cuts. The time of mail that is
+ * sent after cut r is at least GVT_r + lookahead. So the owner may execute up to the horizon of
+ * round r only when it has received all mail with a stamp below r.
  *
- * Asserted: mail reaches the group's owner before the owner's horizon passes it; each round counts what is pending in
- * the group exactly once; no worker waits for ever.
+ * The model asserts: mail reaches the group's owner before the owner's horizon passes the mail;
+ * each round counts the pending events of the group exactly once; no worker waits forever.
  *
- * -DHOLD=2: the horizon stays for fewer rounds                         (must FAIL)
- * -DNOWAIT: a worker cuts while a handover is under way                (must FAIL)
- * -DLATEPUSH: mail is pushed after the sender's cut                    (must FAIL)
- * -DNODRAIN: a worker hands over before it has received its mail      (must FAIL)
- * -DNOPASS: the old owner keeps mail that comes late                   (must FAIL)
+ * -DHOLD=2: the horizon is held for two rounds instead of three         (must FAIL)
+ * -DNOWAIT: a worker cuts while a handover is under way                 (must FAIL)
+ * -DLATEPUSH: mail is pushed after the sender's cut                     (must FAIL)
+ * -DNODRAIN: a worker hands the group over before it has read its mail  (must FAIL)
+ * -DNOPASS: the old owner keeps mail that comes late                    (must FAIL)
  */
 #ifndef ROUNDS
 #define ROUNDS 4
@@ -26,7 +27,7 @@
 #define BUDGET 3      /* messages in all */
 #endif
 #ifndef HOLD
-#define HOLD 3        /* rounds, the one with the plan among them */
+#define HOLD 3        /* rounds without an advance of the horizon; the first one has the plan */
 #endif
 
 #define STAMPS (ROUNDS + 1)
@@ -50,14 +51,14 @@
 
 byte opened, done, arrived;
 byte cuts[W], seen[W];
-byte plan[STAMPS];              /* the worker from which the group goes with that round, or STAYS */
-byte addressee = 0;             /* as the table of owners shows it */
-bool mine[2];                   /* the group's state is with that worker */
-bool posted[2];                 /* and has been posted to it */
-byte counted[STAMPS];           /* cuts of that round that counted the group */
+byte plan[STAMPS];              /* by round: the worker from which the group moves, or STAYS */
+byte addressee = 0;             /* of the group, as in the table of owners */
+bool mine[2];                   /* by worker: whether the worker has the group's state */
+bool posted[2];                 /* by worker: whether the group has been posted to the worker */
+byte counted[STAMPS];           /* by round: number of cuts that have counted the group */
 byte budget = BUDGET;
-byte on_list[2 * STAMPS];       /* mail on the list of worker 0 and 1, by stamp */
-byte to_come[STAMPS];           /* mail sent and not received by the owner, by stamp */
+byte on_list[2 * STAMPS];       /* by stamp: mail on the lists of workers 0 and 1 */
+byte to_come[STAMPS];           /* by stamp: mail that was sent and not received by the owner */
 
 #define MAIL(w, stamp) on_list[(w) * STAMPS + (stamp)]
 
@@ -69,7 +70,7 @@ inline take_over(w)
     awaited--
 }
 
-/* Receives what is on the worker's list, or passes it on, and executes up to the horizon. */
+/* Receives the mail on the worker's list, or passes it on. Then executes up to the horizon. */
 inline drain(w)
 {
     d_step {
@@ -116,7 +117,7 @@ proctype worker(byte w)
     short awaited = 0;
 
     do
-    :: d_step {                               /* learn the result of a round */
+    :: d_step {                               /* read the result of a round */
             done > seen[w] ->
             seen[w]++;
             has_drained = w >= 2;
@@ -136,7 +137,7 @@ proctype worker(byte w)
         }
     :: d_step { w < 2 && awaited > 0 && posted[w] -> take_over(w) }
     :: w < 2 -> drain(w)
-    :: d_step {                               /* send: read the owner, */
+    :: d_step {                               /* send, step 1: read the group's owner */
             budget > 0 && !has_read && !(w < 2 && mine[w]) ->
             budget--;
             to = addressee;
@@ -144,7 +145,8 @@ proctype worker(byte w)
             to_come[stamp]++;
             has_read = true
         }
-    :: d_step { has_read -> MAIL(to, stamp) = MAIL(to, stamp) + 1; has_read = false }   /* and push */
+                                              /* send, step 2: push the mail */
+    :: d_step { has_read -> MAIL(to, stamp) = MAIL(to, stamp) + 1; has_read = false }
     :: d_step {
             opened > cuts[w] && cuts[w] == seen[w] && DRAINED && PUSHED && HANDED_OVER ->
             cuts[w]++;
@@ -154,7 +156,7 @@ proctype worker(byte w)
             fi;
             arrived++
         }
-    :: d_step {                               /* hand over */
+    :: d_step {                               /* hand the group over */
             leaving && DRAINED ->
             mine[w] = false;
             leaving = false;

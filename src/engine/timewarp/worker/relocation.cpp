@@ -26,8 +26,8 @@ void Relocation::carry_out() {
     const std::uint32_t self = core_.self.worker;
     const CpuAssignments::CpuAssignment place = assignments.ordered(self);
     if (place.cpu >= 0) {
-        // Also if the CPU is unchanged: before Linux 6.2, a change of a cpuset unbinds all threads
-        // in it.
+        // The thread is bound again even if the CPU is unchanged: before Linux 6.2, a change of a
+        // cpuset unbinds all threads in the cpuset.
         const Status status = core_.rank.os().bind_thread(place.cpu);
         assignments.note_binding(self, status);
         if (status != 0) return;
@@ -55,7 +55,7 @@ void Relocation::fetch_pages() {
         for (Group* group : core_.groups) share.add(group->memory);
         share.pass();
     } catch (const std::bad_alloc&) {
-        // The pages have been requested, so pagemigd moves them.
+        // The migration of the pages has been requested, so pagemigd moves the pages.
     }
     const MigrationFigures figures = log.figures();
     core_.rank.assignments().count_fetched(figures.pages_moved, figures.busy_ns);

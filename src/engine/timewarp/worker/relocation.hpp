@@ -5,9 +5,9 @@
 // pagemigd is too slow, the policy orders all workers to move the pages of their groups themselves.
 // Each worker reads this order between two turns, and executes no events until its own pages have
 // been moved. Workers do not wait for each other. This corresponds to the full migration of
-// AsymSched, which moves all pages at once.
+// AsymSched, which moves all pages in one step.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <cstdint>

@@ -60,10 +60,10 @@ std::string RollbackCheck::difference(const LpRecord& lp) const {
         if (where) return where->empty() ? "its heap" : *where;
     }
     if (lp.random_counter != random_counter_)
-        return fmt::format("{} random numbers were drawn and are {} now", random_counter_,
+        return fmt::format("the count of random numbers was {} and is {} now", random_counter_,
                            lp.random_counter);
     if (lp.sequence != sequence_)
-        return fmt::format("{} events were sent and are {} now", sequence_, lp.sequence);
+        return fmt::format("the count of sent events was {} and is {} now", sequence_, lp.sequence);
     return {};
 }
 

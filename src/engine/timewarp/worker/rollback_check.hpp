@@ -3,7 +3,7 @@
 // state before the event. The event is then pending again. When it is again the smallest pending
 // event, it is executed without this check.
 //
-// Owner: Executor. Thread: the worker's.
+// Owner: Executor. Thread: the worker's thread.
 #pragma once
 
 #include <cstdint>

@@ -92,8 +92,8 @@ void Rollbacks::cancel_processed() {
 
 // --- Rollback ------------------------------------------------------------------------------------
 
-// Returns the position of the LP's first event that is_undone(event) selects. Requires: if it
-// selects an event, it selects all later ones of the LP.
+// Returns the position of the LP's first event that is_undone(event) selects. Requires: if
+// is_undone() selects an event, it also selects all later events of the LP.
 template <class IsUndone>
 History::Ordinal Rollbacks::first_of(LpRecord& lp, IsUndone&& is_undone) const noexcept {
     History::Ordinal position = lp.history.tail();
@@ -144,8 +144,8 @@ void Rollbacks::roll_back_chain(const EventRecord& event) {
 }
 
 // Rolls the LP back to the state before the entry at `wanted`, or at an earlier position (see
-// restore_state()), and returns that position. The events from there on are pending again, or
-// detached if they were canceled. The caller calls cancel_processed() at the end.
+// restore_state()), and returns this position. The events from this position on are pending again,
+// or detached if they were canceled. The caller calls cancel_processed() at the end.
 History::Ordinal Rollbacks::roll_back(Group& group, LpRecord& lp, const History::Ordinal wanted) {
     const History::Ordinal tail = lp.history.tail();
     NW_CHECK(wanted - lp.committed < tail - lp.committed);
@@ -181,7 +181,7 @@ void Rollbacks::make_pending(Group& group, LpRecord& lp, History::Ordinal positi
             event.status = EventStatus::detached;
         } else {
             event.status = EventStatus::pending;
-            // Other records may be in the list of what their sender has sent.
+            // Other records may be in the list of events that their sender has sent.
             const bool is_in_no_list = core_.uses_log && event.canceled_by_identity;
             core_.pending.push(is_in_no_list ? shortened(core_.short_events, event.entry(), group)
                                              : event.entry());
@@ -218,7 +218,7 @@ void Rollbacks::undo_sends(Group& group, LpRecord& lp, History::Ordinal from, Hi
 
 History::Ordinal Rollbacks::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
     const RunningCall interrupted = core_.running;
-    // A handler that crashes while the LP coasts forward continues here.
+    // If a handler crashes while the LP coasts forward, the execution continues here.
     if (sigsetjmp(guard_.env(), 0) != 0)
         undo_coasted(leave_crashed_handler(guard_));
     else
@@ -263,7 +263,7 @@ void Rollbacks::call_on_reverse(HistoryEntry& entry) {
         fail_undoing(core_.failure);
 }
 
-// The state and the random numbers are those of the first execution.
+// Each handler gets the same state and random numbers as in its first execution.
 bool Rollbacks::coast(History::Ordinal from) {
     LpRecord& lp = *coasting_.lp;
     for (History::Ordinal p = from; p != coasting_.to; ++p) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rolls LPs back. A rollback first cancels everything that the undone events have sent, because
-// other LPs may be executing these canceled events in vain. Then it restores the LP's state, which
-// accesses only the LP's own memory and can wait.
+// other LPs may be executing these canceled events in vain. Then it restores the LP's state. This
+// step accesses only the LP's own memory, so it can wait.
 //
 // If a canceled event of this worker was executed, its LP is rolled back, too. These rollbacks are
-// processed from a list and not by recursion, because a chain of them may be as long as the
+// processed from a list and not by recursion, because a chain of rollbacks may be as long as the
 // simulation. When a public function returns, it has processed the whole list.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Rollbacks final : private Undoing {
 
     // --- anti-messages from other workers ---
 
-    // If the event was executed, rolls its LP back.
+    // If the event of the anti-message was executed, rolls the LP back.
     void receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp);
     // Returns whether the anti-message of a pending event has arrived. In this case the function
     // removes the anti-message, and the caller must free the event.
@@ -49,25 +49,25 @@ class Rollbacks final : private Undoing {
 
     // Called before a straggler with this key is executed. Undoes the LP's events after the key.
     void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
-    // Undoes all events of the LP's history at `bound` or later. The LP has none of them in the
-    // log.
+    // Undoes all events of the LP's history at `bound` or later. Requires: the log contains none of
+    // these events.
     void roll_back_from(Group& group, LpRecord& lp, const EventKey& bound);
-    // Undoes the event and all later ones of its LP. Requires: the event is in its LP's history or
-    // in the log, and is not final.
+    // Undoes the event and all later events of its LP. Requires: the event is in its LP's history
+    // or in the log, and is not final.
     void roll_back_to(const EventRecord& event);
     // Undoes the newest event of the LP's history. Returns false if earlier events had to be
     // undone, too (restore_state()).
     bool roll_back_newest(Group& group, LpRecord& lp);
 
-    // Restores the LP's state, random counter, sequence and last key to those at `position`. Keeps
-    // the entries. Returns the position whose state was restored. It is earlier than `position` if
-    // an event that can still be undone behaved differently when it was executed again. The first
-    // execution of such an event read data that no correct execution reads, for example freed
-    // memory, which no saved state contains.
+    // Restores the LP's state, random counter, sequence and last key at `position`. Keeps the
+    // entries. Returns the position whose state was restored. This position is earlier than
+    // `position` if an event that can still be undone behaved differently when it was executed
+    // again. The first execution of such an event read data that no correct execution reads, for
+    // example freed memory, which no saved state contains.
     History::Ordinal restore_state(Group& group, LpRecord& lp, History::Ordinal position);
 
-    // Whether the running handler executes an event again (coasts forward) that can still be
-    // undone. False for a worker that is alone: it executes all events in order, and undoes only
+    // Whether the running handler coasts forward (executes an event again), and the event can still
+    // be undone. False for a worker that is alone: it executes all events in order, and undoes only
     // events that --check-rollback selects.
     bool is_coasting_ahead() const noexcept;
 
@@ -115,7 +115,7 @@ class Rollbacks final : private Undoing {
         std::uint32_t sequence = 0;  // of the LP, before the event at `at`
     };
     Coasting coasting_{};
-    FaultGuard guard_;  // of handlers called during a rollback
+    FaultGuard guard_;  // for handlers that a rollback calls
 };
 
 }  // namespace nw

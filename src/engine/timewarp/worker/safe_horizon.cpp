@@ -10,8 +10,9 @@
 namespace nw {
 namespace {
 
-// Irrevocable execution commits at once; a late commit must wait for GVT. With --check-rollback no
-// event is executed irrevocably, so that coasting forward is tested, too.
+// Irrevocable execution commits an event immediately. This is not possible if commits must wait for
+// GVT. With --check-rollback no event is executed irrevocably, so that coasting forward is tested,
+// too.
 bool may_commit_at_once(const RunPlan& plan) noexcept {
     return !plan.config.keep_safe_events && plan.config.check_rollback == 0 && !plan.commits_late();
 }
@@ -29,10 +30,11 @@ EventBound SafeHorizon::beyond(const GvtResult& result) const noexcept {
     return std::max(lookahead_on, just_after(result.bound()));
 }
 
-// Groups change their worker with round e. A sender that has not learned e reads the old owner of a
-// group. It may send mail to the old owner after that worker has drained its mail for its cut e+1.
-// Then the mail is passed on after round e+1, although it was sent before the sender's cut e+1. All
-// senders have learned e when they cut e+1, so mail that they send later goes to the new owner.
+// Groups change their worker with round e. A sender that has not read the result of round e still
+// reads the old owner of a group. The sender may send mail to the old owner after the old owner has
+// read its mail for its cut e+1. Then the mail is passed on after round e+1, although it was sent
+// before the sender's cut e+1. All senders have read the result of round e before their cut e+1, so
+// mail that they send after this cut goes to the new owner.
 void SafeHorizon::on_gvt(const GvtResult& result, bool groups_move) noexcept {
     if (!is_on_ || is_alone_) return;
     if (groups_move) rounds_held_ = 3;

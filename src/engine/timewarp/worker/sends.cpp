@@ -49,8 +49,8 @@ void Sends::schedule(Context& context, LpId target, detail::ScheduledTime when, 
 }
 
 void Sends::output(Context&, std::size_t table, std::span<const OutputValue> row) {
-    // The rules are checked also while coasting forward: if a handler caught the exception for a
-    // refused row, the row is refused again.
+    // The rules are checked also while coasting forward: if a handler has caught the exception for
+    // a refused row, the row must be refused again.
     const std::size_t bytes = encoded_row_bytes(core_.plan.setup.outputs, table, row);
     if (core_.running.silent) return;
     const PlatformScope platform;

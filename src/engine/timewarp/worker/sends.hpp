@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effects of a worker's handlers outside of their LPs: events that they schedule, rows of
+// The effects of a worker's handlers outside of their LPs: events that handlers schedule, rows of
 // output, and figures of measures. An event that a handler schedules becomes a short event, an
 // event record, or a wire event for another worker. Events leave when the handler has returned.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <cstddef>
@@ -49,9 +49,9 @@ class Sends final : public detail::EventSink {
             },
             std::forward<Note>(note));
     }
-    // As release(), but also frees the records of small events, so that they become short events.
-    // This is allowed in a run that uses the log: these events are canceled by their identity or,
-    // if the handler's event is irrevocable, not at all.
+    // As release(), but small events become short events, and their records are freed. This is
+    // allowed in a run that uses the log, because such a run cancels these events by their
+    // identity. If the handler's event is irrevocable, they are never canceled.
     void release_shortened(const HistoryEntry& entry);
     // Releases the events of the entry, and the events to other workers.
     void release(const HistoryEntry& entry) {

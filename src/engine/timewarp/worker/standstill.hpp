@@ -5,10 +5,11 @@
 // The end and a pause begin with a GVT round, whose result is the same for all workers. From this
 // result on, no worker executes events, and messages in flight arrive. GVT counts messages in two
 // sets of epochs, an older and a newer set (gvt/contribution.hpp). Two rounds later, these two sets
-// together contain all messages that were sent before the stop. So all workers learn from the same
-// round that no message is in flight (GvtResult::quiesced), and then no worker makes another cut.
+// together contain all messages that were sent before the stop. So the result of the same round
+// shows all workers that no message is in flight (GvtResult::quiesced). After this round, no worker
+// makes another cut.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +30,11 @@ class Standstill {
         return phase_ == Phase::paused || phase_ == Phase::finished;
     }
 
-    // Begins with the last learned round. Requires: running, or pausing if the run ends during a
-    // pause.
+    // Begins the end of the run with the round whose result was read last. Requires: the phase is
+    // running, or pausing if the run ends during a pause.
     void begin_end() noexcept { begin(Phase::draining); }
-    // The purposes of a pause; it may have several. After a pause to leave, another engine
-    // continues the run.
+    // The purposes of a pause. One pause may have several purposes. After a pause to leave, another
+    // engine continues the run.
     struct Purpose {
         bool save = false;
         bool move = false;
@@ -49,11 +50,11 @@ class Standstill {
         if (purpose.move) is_move_due_ = false;
     }
 
-    // Called for each round that is learned while pausing or draining.
+    // Called for each round whose result is read in the phases pausing and draining.
     void on_gvt(bool quiesced) noexcept {
         if (rounds() >= 2 && quiesced) nothing_in_flight_ = true;
     }
-    // Called after a failure: messages in flight are not awaited.
+    // Called after a failure: the worker then does not wait for messages in flight.
     void wait_for_nothing() noexcept { nothing_in_flight_ = true; }
     std::uint32_t rounds() const noexcept { return core_.epochs.seen() - since_; }
     bool nothing_in_flight() const noexcept { return nothing_in_flight_; }
@@ -76,7 +77,8 @@ class Standstill {
     Purpose purpose() const noexcept { return purpose_; }
     WorkerCore::Clock::time_point pause_began() const noexcept { return pause_began_; }
 
-    // Make the worker request a pause: save_at() from `time` on, the two others at its next cut.
+    // Make the worker request a pause: save_at() from `time` on, and the two other functions at the
+    // next cut.
     void save_at(WorkerCore::Clock::time_point time) noexcept { save_due_ = time; }
     void move_soon() noexcept { is_move_due_ = true; }
     void leave_soon() noexcept { is_leave_due_ = true; }
@@ -106,14 +108,14 @@ class Standstill {
     const WorkerCore& core_;
     Phase phase_ = Phase::running;
     bool nothing_in_flight_ = false;
-    std::uint32_t since_ = first_round;  // last learned round when the phase began
+    std::uint32_t since_ = first_round;  // last round that was read when the phase began
     EventKey bound_{};
     Purpose purpose_{};
     WorkerCore::Clock::time_point pause_began_{};
     WorkerCore::Clock::duration time_paused_{};
     WorkerCore::Clock::time_point save_due_ = WorkerCore::Clock::time_point::max();
     bool is_move_due_ = false;
-    bool is_leave_due_ = false;  // until the pause in which the worker leaves
+    bool is_leave_due_ = false;  // true until the pause in which the worker leaves
 };
 
 }  // namespace nw

@@ -10,7 +10,7 @@
 namespace nw {
 
 void Throttle::on_gvt(const GvtResult& result, VirtualTime safe) noexcept {
-    // Strictly beyond GVT, also if rounding absorbs the window.
+    // The end of the window is strictly beyond GVT, also if rounding absorbs the window.
     const VirtualTime window =
         std::max(core_.gvt + result.window, std::nextafter(core_.gvt, time_infinity));
     horizon_ = std::min(core_.plan.until, std::max(window, safe));
@@ -40,7 +40,7 @@ void Throttle::resume() noexcept {
     horizon_ = std::min(core_.plan.until, std::nextafter(core_.gvt, time_infinity));
 }
 
-// Not counted if the horizon is the end of the run.
+// A stop is not counted if the horizon is the end of the run.
 void Throttle::count_stop(bool is_beyond) noexcept {
     if (!is_beyond || horizon_ < core_.plan.until) ++core_.counters[Counter::window_stops];
 }

@@ -2,7 +2,7 @@
 // Limits how far a worker may execute beyond GVT: by a horizon in virtual time, by a number of
 // generations at one time and, if memory is short, by a number of events.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Throttle {
     // After a pause: allows only events at GVT, until the next GVT.
     void resume() noexcept;
 
-    // Events before it may be executed before the next GVT is learned.
+    // Events before the horizon may be executed before the worker reads the next GVT.
     VirtualTime horizon() const noexcept { return horizon_; }
 
     // Returns how many events of a batch may be executed.
@@ -58,7 +58,8 @@ class Throttle {
     }
 
     // Whether an event of this generation may run at each time before the horizon. A chain is a
-    // sequence of events at one time, each of which sends the next one: their generations count up.
+    // sequence of events at one time. Each event of a chain sends the next event, so their
+    // generations count up.
     bool is_within_chain(std::uint32_t generation) const noexcept {
         return place_in_chain(generation) <= generations_;
     }

@@ -80,8 +80,8 @@ bool Worker::turn(Clock::time_point now, bool is_carried) {
     on_gvt();
     if (handovers_->is_awaiting()) handovers_->take_over();
     core_.marks.mail_phase();
-    // In every turn, after the round was learned and before groups are handed over: a group's new
-    // worker may already execute up to that round's horizon
+    // Mail is read in every turn, after the result of a round and before groups are handed over.
+    // The reason is that a group's new worker may already execute up to the horizon of this round
     // (src/engine/timewarp/worker/rebinding.pml).
     bool worked = inbox().drain();
     worked |= core_.rank.is_congested() ||

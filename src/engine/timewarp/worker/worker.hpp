@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker: a share of a Time Warp run. One thread at a time takes its turns. It owns groups of LPs
-// with their pending events and histories, and only it changes them. Events from and for other
-// workers pass through mail rings, bottom halves and outboxes.
+// A worker: a share of a Time Warp run. One thread at a time takes its turns. A worker owns groups
+// of LPs with their pending events and histories, and only this worker changes them. Events from
+// and for other workers pass through mail rings, bottom halves and outboxes.
 //
 // The class Worker itself defines the order of the steps of a turn, and reacts to a new GVT. Its
 // parts do all other work; each part owns its state:
@@ -20,8 +20,8 @@
 //
 // WorkerCore is the state that all parts use.
 //
-// Thread: the worker's own or its carrier, if not stated otherwise. The constructor and all calls
-// after the last turn, except finalize(), belong to the main thread.
+// Thread: if not stated otherwise, the worker's own thread or its carrier. The main thread runs the
+// constructor and all calls after the last turn, except finalize().
 #pragma once
 
 #include <cstdint>
@@ -80,8 +80,8 @@ class alignas(64) Worker final {
     // Whether the run is over for this worker: all final events are committed, and no message is in
     // flight. (After a failure, the worker does not wait for messages in flight.)
     bool finished() const noexcept { return standstill_.phase() == Standstill::Phase::finished; }
-    // Whether the worker is paused, like all others: everything before a GVT (with its generation)
-    // is committed, no event beyond this GVT is executed, and no message is in flight.
+    // Whether the worker is paused. When all workers are paused, everything before a GVT (with its
+    // generation) is committed, no event beyond this GVT is executed, and no message is in flight.
     bool paused() const noexcept { return standstill_.phase() == Standstill::Phase::paused; }
 
     // Called after all workers have finished, in the worker's thread.
@@ -98,7 +98,7 @@ class alignas(64) Worker final {
     RunEnd end() const noexcept;
     // Sets the counters, figures and groups.
     void report(WorkerTally& tally) const noexcept;
-    // Adds to `sums`, by rank, the number of events and anti-messages sent to each other rank.
+    // Adds to sums[r] the number of events and anti-messages that were sent to rank r.
     void add_sent_to(std::vector<std::uint64_t>& sums) const;
     const MemoryKinds& memory_kinds() const noexcept;
 

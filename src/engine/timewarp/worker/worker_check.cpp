@@ -63,7 +63,7 @@ std::uint64_t WorkerCheck::everything() const {
     return all_groups() + core_.pending.size();
 }
 
-// core_.groups contains each group that this worker owns, once.
+// Each group that this worker owns is in core_.groups exactly once.
 void WorkerCheck::lists() const {
     const std::vector<Group*> groups = sorted(core_.groups);
     NW_CHECK(!has_twins(groups));
@@ -81,8 +81,8 @@ void WorkerCheck::lists() const {
     core_.rank.ready_list(core_.self.worker).validate(core_.plan.partition.groups());
 }
 
-// An LP is once on one of the committer's two lists if and only if it is marked as uncommitted. The
-// counters agree with the lists.
+// An LP that is marked as uncommitted is on one of the committer's two lists, exactly once. No
+// other LP is on a list. The counters agree with the lists.
 void WorkerCheck::uncommitted() const {
     std::vector<LpRecord*> listed;
     committer_.for_each_uncommitted([&](LpRecord& lp) { listed.push_back(&lp); });

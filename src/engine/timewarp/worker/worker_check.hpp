@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the invariants of a worker between two turns. util/paranoid.hpp describes when. All
-// functions throw InternalError if an invariant is violated.
+// Checks the invariants of a worker between two turns. util/paranoid.hpp describes when this is
+// done. All functions throw InternalError if an invariant is violated.
 //
-// Thread: the worker's, between two turns.
+// Thread: the worker's thread, between two turns.
 #pragma once
 
 #include <cstdint>

@@ -54,7 +54,8 @@ void WorkerCore::forget(Group& group, LpRecord& lp) {
     keeper.forget(lp, group.heap);
 }
 
-// A saved state may exist although the history is empty: after a rollback to the state's position.
+// A saved state may exist although the history is empty. This happens after a rollback to the
+// state's position.
 void WorkerCore::drop_history(Group& group, LpRecord& lp) {
     collect_fossils_before(group, lp, lp.committed);
     lp.history.release(stride, group.heap);
@@ -69,8 +70,8 @@ void WorkerCore::add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const 
 }
 
 LpExpectations WorkerCore::expectations(bool is_canceling) const noexcept {
-    // A worker that has learned a newer GVT may have handed over groups that are committed up to
-    // it.
+    // Another worker that has already read a newer GVT may have handed over groups that are
+    // committed up to the newer GVT.
     const bool there_is_news = rank.gvt().done() != epochs.seen();
     return {.keeping = keeper.rules(),
             .payload_bytes_max = static_cast<std::uint32_t>(plan.rules.payload_bytes_max),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state that all parts of a worker use: its rank and number, its groups, its pending events,
-// the GVT that it has learned, and the call of the model's code that is running. The parts
-// (outboxes, throttle, committer, …) have a reference to it. Each part also has its own state,
-// which no other part changes.
+// the GVT that it has read last, and the running call of the model's code. The parts (outboxes,
+// throttle, committer, …) have a reference to this state. Each part also has its own state, which
+// no other part changes.
 //
-// Owner: Worker. Thread: the worker's.
+// Owner: Worker. Thread: the worker's thread.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,8 @@ struct WorkerCore {
     WorkerCore(Rank& rank, WorkerId id);
     ~WorkerCore();
 
-    // Returns the LP with this number; it must be of this rank. worker_core_inline.hpp
+    // Returns the LP with this number. Requires: the LP is on this rank. Defined in
+    // worker_core_inline.hpp.
     inline LpRecord& lp(std::uint32_t id) const noexcept;
     inline Group& group_of(const LpRecord& lp) const noexcept;
     HistoryEntry& entry_at(LpRecord& lp, History::Ordinal position) const noexcept {
@@ -64,7 +65,8 @@ struct WorkerCore {
 
     // The number of events that the worker's LPs have executed and not committed.
     std::uint64_t events_uncommitted() const noexcept;
-    // Adds the counts of saved states to the counters, once at the end of the worker's work.
+    // Adds the counts of saved states to the counters. Called once, at the end of the worker's
+    // work.
     void count_saved_states() noexcept;
 
     // Adds the LPs of this worker that were rolled back most.
@@ -77,7 +79,8 @@ struct WorkerCore {
     // pending. SafeHorizon::try_stop() uses the maximum of `lead` and `farthest`.
     void expect_earlier_events() noexcept { farthest = std::max(farthest, lead); }
 
-    // Fossil collection: frees the events and entries before `needed`. worker_core_inline.hpp
+    // Fossil collection: frees the events and entries before `needed`. Defined in
+    // worker_core_inline.hpp.
     inline void collect_fossils_before(Group& group, LpRecord& lp,
                                        History::Ordinal needed) noexcept;
     // Drops the LP's committed entries and its saved states, but no measured data. Requires: all
@@ -89,7 +92,8 @@ struct WorkerCore {
     // As forget(), but keeps the data from which the state-saving interval is adapted.
     void drop_history(Group& group, LpRecord& lp);
 
-    // Events by kind of LP and type. figures_of() requires counts_events(). worker_core_inline.hpp
+    // Figures of events by kind of LP and event type. figures_of() requires counts_events().
+    // Defined in worker_core_inline.hpp.
     bool counts_events() const noexcept { return !figures.events.empty(); }
     inline EventFigures& figures_of(const LpRecord& lp, EventType type) noexcept;
     inline void count_time(const LpRecord& lp, EventType type, Clock::time_point start,
@@ -114,14 +118,14 @@ struct WorkerCore {
     std::vector<Group*> groups;
     PendingSet pending;
     ShortEvents short_events;  // pending events without a record
-    VirtualTime gvt = 0;       // as this worker has learned it
+    VirtualTime gvt = 0;       // the GVT that this worker has read last
     // Bounds. Nothing before irrevocable_before can be undone. Everything before commit_bound may
     // be committed. Events before safe_before are executed irrevocably.
     //
-    // irrevocable_before is GVT with its generation: an event before it is irrevocable. The events
-    // that it has sent may have been executed and freed, so HistoryEntry::sent of such an event
-    // must not be followed. A history can contain such an event, because a commit compares times
-    // without generations.
+    // irrevocable_before is GVT with its generation: an event before this bound is irrevocable. The
+    // events that such an event has sent may have been executed and freed, so HistoryEntry::sent of
+    // such an event must not be followed. A history can contain such an event, because a commit
+    // compares times without generations.
     EventBound irrevocable_before{0};
     EventKey commit_bound{};         // events before it are final; only Committer changes it
     EventBound lead{0};              // of the event executed last; end_short_events() updates it
@@ -138,9 +142,9 @@ struct WorkerCore {
     std::unique_ptr<IntervalSums> intervals;  // of final events; null: no interval measures
     TraceTrack trace;
     TurnMarks marks{trace};
-    // Uncommitted events of LPs that came from other workers or from another engine, minus those of
-    // LPs that left. Counter::executed_events and Counter::committed_events of one event may be
-    // counters of different workers.
+    // Uncommitted events of LPs that came from other workers or from another engine, minus the
+    // uncommitted events of LPs that left. This number is needed because one worker may count an
+    // event as executed, and another worker may count it as committed.
     std::int64_t uncommitted_taken_over = 0;
 
     RunningCall running;
@@ -148,7 +152,7 @@ struct WorkerCore {
     std::string failure;  // message of the handler that failed last
 
     WalkPace walks;
-    std::uint32_t walked_at_round = 0;  // at the last walk
+    std::uint32_t walked_at_round = 0;  // the round of the last walk
 };
 
 }  // namespace nw

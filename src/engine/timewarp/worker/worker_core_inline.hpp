@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of WorkerCore that access groups, for every event. They are not in worker_core.hpp, so
-// that its users need not include the rank, groups and their memory.
+// Functions of WorkerCore that access groups and are called for every event. They are not in
+// worker_core.hpp, so that the users of worker_core.hpp need not include the rank, groups and their
+// memory.
 #pragma once
 
 #include "engine/timewarp/rank/rank.hpp"
@@ -24,7 +25,7 @@ inline void WorkerCore::collect_fossils_before(Group& group, LpRecord& lp,
                                                History::Ordinal needed) noexcept {
     while (lp.history.head() != needed) {
         // The event was written long ago and is probably not in the cache. (Beyond the newest
-        // entry, the ring contains an older one; then the hint is useless but harmless.)
+        // entry, the ring contains an older entry; then the hint is useless but harmless.)
         prefetch(entry_at(lp, lp.history.head() + 4).event);
         EventRecord* event = entry_at(lp, lp.history.head()).event;
         free_event(group, *event);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The objects that a process can wait for. Each wait is an Awaited object in the frame of the
 // waiting coroutine, so a wait allocates no memory. An Awaited object happens once. It then wakes
-// the process that awaits it, or notifies the condition (any_of, all_of) of which it is a part. If
-// the object has not happened when its scope ends, it is withdrawn.
+// the process that awaits it, or notifies the condition (any_of, all_of) of which it is a part. An
+// object that has not happened when its scope ends is withdrawn.
 //
 // Awaited objects are linked into queues, so they can be neither copied nor moved.
 #pragma once
@@ -26,7 +26,7 @@ class Interrupt final : public std::exception {
     explicit Interrupt(std::any cause) noexcept : cause_(std::move(cause)) {}
     // The text of the failure if the process does not catch the interrupt.
     const char* what() const noexcept override {
-        return "a process was interrupted where it did not expect it";
+        return "a process was interrupted and did not catch nw::Interrupt";
     }
     // The argument of interrupt(), if it is a T; otherwise null.
     template <class T>
@@ -75,7 +75,7 @@ class Link {
 // The base of all objects that a process may wait for.
 class Awaited : private detail::Link {
   public:
-    // True if it has happened, even if no process awaited it at that time.
+    // True if the object has happened, even if no process awaited it at that moment.
     bool happened() const noexcept {
         note_used();
         return happened_;
@@ -84,8 +84,8 @@ class Awaited : private detail::Link {
     explicit operator bool() const noexcept { return happened(); }
 
     // co_await awaited.within(time) returns true if the object happens within this time. Otherwise
-    // it returns false, and the object remains valid until its scope ends and may be awaited again.
-    // Requires: time ≥ 0; a breach throws a ModelError with the place `where`.
+    // it returns false. In this case the object remains valid until its scope ends, and may be
+    // awaited again. Requires: time ≥ 0; a breach throws a ModelError with the place `where`.
     Within within(double time, SourceLocation where = SourceLocation::current()) &;
 
     // Called when a co_await with this object has returned without an interrupt.
@@ -129,8 +129,8 @@ class Awaited : private detail::Link {
     template <class Operand, bool returns_interrupt>
     friend class Waiting;
 
-    // Throws ModelError if the object is already awaited, or if its environment is not `env`, which
-    // is the environment of the process or condition that is to await it.
+    // `env`: the environment of the process or condition that is to await the object. Throws
+    // ModelError if the object is already awaited, or if it has another environment.
     void check_free(const Environment* env) const;
     void note_unused() const noexcept;
     void throw_failure() const {

@@ -9,8 +9,8 @@
 //     if (co_await turn.within(3)) …               // true: in time
 //     if (auto cut = co_await nw::interruptible(env.delay(3))) … cut->cause<Failure>()
 //
-// A condition refers to its operands. It must therefore be awaited in the expression that creates
-// it.
+// A condition refers to its operands. Therefore a condition must be awaited in the expression that
+// creates the condition.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ namespace nw {
 namespace detail {
 
 // Happens when `missing` of its parts have happened. If some of these parts failed, the condition
-// has the failure of the first of them.
+// has the failure of the first failed part.
 class Condition : public Awaited {
   protected:
     Condition(Environment& env, std::size_t missing) noexcept : Awaited(env), missing_(missing) {}
@@ -64,8 +64,7 @@ class Condition : public Awaited {
     std::size_t missing_;
 };
 
-// The operand of a co_await while it is awaited: the operand itself, or an object that waits for
-// it.
+// The object that a co_await awaits: the operand itself, or an object that waits for the operand.
 template <class Operand>
 struct Held {
     static_assert(
@@ -123,8 +122,8 @@ class Several : public Condition {
     }
 
     // Accepts each operand that has happened, if it counts for the condition or has a name. The
-    // process can use the result of an accepted operand. It has no access to the other operands,
-    // and they give back the objects and amounts that they have received.
+    // process can use the result of an accepted operand. The process has no access to the other
+    // operands; these operands give back the objects and amounts that they have received.
     template <class Counts>
     void accept_each(Counts&& counts) noexcept {
         Condition::accept();
@@ -153,7 +152,7 @@ class Several : public Condition {
 
 }  // namespace detail
 
-// The result of any_of() and |. Happens with the first of its operands.
+// The result of any_of() and |. Happens when the first of its operands happens.
 template <class... Operands>
 class [[nodiscard]] AnyOf final : public detail::Several<Operands...> {
   public:
@@ -179,7 +178,7 @@ class [[nodiscard]] AnyOf final : public detail::Several<Operands...> {
     }
 };
 
-// The result of all_of() and &. Happens with the last of its operands.
+// The result of all_of() and &. Happens when the last of its operands happens.
 template <class... Operands>
 class [[nodiscard]] AllOf final : public detail::Several<Operands...> {
   public:
@@ -194,7 +193,7 @@ class [[nodiscard]] AllOf final : public detail::Several<Operands...> {
     void result() const noexcept {}
 };
 
-// Waits for the first of several operands. co_await returns its index, from 0.
+// Waits for the first of several operands. co_await returns the index of this operand, from 0.
 template <class... Operands>
     requires(detail::Awaitable<std::remove_cvref_t<Operands>>&&...)
 auto any_of(Operands&&... operands) {
@@ -224,7 +223,7 @@ auto operator&(One&& one, Other&& other) {
     return all_of(std::forward<One>(one), std::forward<Other>(other));
 }
 
-// The ends of the processes in a list: of one of them, or of all.
+// The common base of AnyEndOf and AllEndsOf: waits for processes of a list to end.
 class [[nodiscard]] EndsOf : public detail::Condition {
   public:
     ~EndsOf() {
@@ -268,13 +267,13 @@ class [[nodiscard]] AllEndsOf final : public EndsOf {
     // Requires: the list is not empty; a breach throws ModelError.
     explicit AllEndsOf(const std::vector<Process>& processes)
         : EndsOf(processes, processes.size()) {}
-    // The result of co_await: none. If processes ended with exceptions, co_await throws the first
-    // of these exceptions, when all processes have ended.
+    // The result of co_await: none. If processes ended with exceptions, co_await waits until all
+    // processes have ended, and then throws the first of these exceptions.
     void result() const noexcept {}
 };
 
-// Waits for the end of one of these processes. co_await returns its index, from 0. Requires: the
-// list is not empty; a breach throws ModelError.
+// Waits until one of these processes ends. co_await returns the index of this process, from 0.
+// Requires: the list is not empty; a breach throws ModelError.
 inline AnyEndOf any_of(const std::vector<Process>& processes) { return AnyEndOf(processes); }
 // Waits for the ends of all these processes. Requires: as for any_of().
 inline AllEndsOf all_of(const std::vector<Process>& processes) { return AllEndsOf(processes); }
@@ -282,7 +281,8 @@ inline AllEndsOf all_of(const std::vector<Process>& processes) { return AllEndsO
 // The result of Awaited::within().
 class [[nodiscard]] Within final : public detail::Condition {
   public:
-    // Happens with `awaited`, or when `time` is over. `where`: the line of the model.
+    // Happens when `awaited` happens, or when `time` is over. `where`: the line of the model, for
+    // errors.
     Within(Awaited& awaited, double time, SourceLocation where)
         : Condition(awaited.env(), 1), awaited_(awaited), delay_(awaited.env().delay(time, where)) {
         add(awaited_);
@@ -312,8 +312,8 @@ template <class Operand>
 struct Interruptible {
     Operand& operand;  // the awaited operand
 };
-// co_await nw::interruptible(…) returns an interrupt as a std::optional, where a plain co_await
-// would throw it. The optional is empty if the operand has happened.
+// A plain co_await throws an interrupt. co_await nw::interruptible(…) returns the interrupt
+// instead, as a std::optional. The optional is empty if the operand has happened.
 template <class Operand>
     requires detail::Awaitable<std::remove_cvref_t<Operand>>
 auto interruptible(Operand&& operand) {
@@ -378,7 +378,8 @@ inline void Awaited::check_free(const Environment* env) const {
     if (process_ != nullptr || part_of_ != nullptr) [[unlikely]]
         throw ModelError(
             "a delay, request, get or put is awaited twice, by two processes or in one condition; "
-            "allowed: one for each, or an nw::Signal, an nw::Outcome or the end of a process");
+            "allowed: one object for each wait, or an nw::Signal, an nw::Outcome or the end of a "
+            "process");
 }
 
 inline void Awaited::happen() noexcept {

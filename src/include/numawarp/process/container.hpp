@@ -51,11 +51,11 @@ class Container {
     Container(const Container&) = delete;
     Container& operator=(const Container&) = delete;
 
-    // Puts an amount into the container. Happens when there is room for it. Requires: a finite
-    // amount from 0 to the capacity; a breach throws ModelError.
+    // Puts an amount into the container. Happens when there is room for the amount. Requires: a
+    // finite amount from 0 to the capacity; a breach throws ModelError.
     Amount put(double amount) { return Amount(*this, Amount::Way::put, amount); }
-    // Takes an amount from the container. Happens when the container holds it. Requires: as for
-    // put().
+    // Takes an amount from the container. Happens when the container holds this amount. Requires:
+    // as for put().
     Amount get(double amount) { return Amount(*this, Amount::Way::get, amount); }
 
     // The amount in the container now.

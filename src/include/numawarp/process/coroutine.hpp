@@ -9,8 +9,8 @@
 //         co_await env.delay(env.random().exponential(12.0));
 //     }                                               // leaves the counter
 //
-// An exception that leaves a process is passed to the processes that wait for its end. If there are
-// none, the event has failed.
+// If an exception leaves a process, it is passed to the processes that wait for the end of this
+// process. If no process waits, the event has failed.
 #pragma once
 
 #include <coroutine>
@@ -40,8 +40,8 @@ constexpr void check_has_name() noexcept {
                   "= desk.request(); co_await turn;");
 }
 
-// These functions report a mistake of the running handler: its event fails. They do nothing outside
-// of handlers.
+// These functions report a mistake of the running handler: the event of this handler fails. They do
+// nothing outside of handlers.
 void note_never_started() noexcept;
 void note_never_awaited() noexcept;
 
@@ -56,8 +56,8 @@ struct PendingInterrupt {
 
 // The place that a process has reached, for messages.
 struct ProcessPlace {
-    SourceLocation process{};  // its function is the coroutine; line 0: no process
-    // The line of its last co_await, in the coroutine's file; 0: there was none.
+    SourceLocation process{};  // the coroutine; line 0: no process
+    // The line of the last co_await, in the coroutine's file; 0: there was no co_await.
     unsigned awaited_line = 0;
     const std::string_view* awaited = nullptr;  // the type of the awaited operand
 };
@@ -69,7 +69,7 @@ ProcessPlace& running_place() noexcept;
 template <class T>
 inline constexpr std::string_view name_of_awaited = type_name<T>();
 
-// The environment's data about a process; the base of its promise.
+// The environment's data about a process; the base of the coroutine's promise.
 struct ProcessState {
     explicit ProcessState(SourceLocation coroutine) noexcept : place{.process = coroutine} {}
 
@@ -81,8 +81,9 @@ struct ProcessState {
     std::exception_ptr failure{};
     Queue<ProcessEnd> end_awaited{};
     ProcessPlace place;
-    std::uint32_t handles = 0;  // Process objects; plus 1 in the environment while it is alive
-    bool is_ready = false;      // it is in the environment's list of ready processes
+    // The number of Process objects that refer to the process, plus 1 while the process is alive.
+    std::uint32_t handles = 0;
+    bool is_ready = false;  // the process is in the environment's list of ready processes
     bool has_ended = false;
 
     void drop_handle() noexcept {
@@ -129,7 +130,7 @@ class Process {
         std::suspend_always initial_suspend() const noexcept { return {}; }
         // The frame lives as long as there are handles.
         std::suspend_always final_suspend() const noexcept { return {}; }
-        // A process returns no value; an nw::Outcome can pass one to other processes.
+        // A process returns no value; an nw::Outcome can pass a value to other processes.
         void return_void() const noexcept {}
         // Stores the exception and does not rethrow it: after a rethrow, g++ 12 would destroy the
         // variables of the frame twice.
@@ -163,8 +164,8 @@ class Process {
         }
     };
 
-    // The promise of a coroutine that is called with these arguments, including its object or
-    // closure.
+    // The promise of a coroutine. `Arguments`: the types of its arguments. The first of them is the
+    // type of the object or closure, if the coroutine is a member function or a lambda.
     template <class... Arguments>
     struct promise_of;
 
@@ -213,7 +214,8 @@ class Process {
     detail::ProcessState* state_ = nullptr;
 };
 
-// Defined outside of the class, because a closure is not complete there.
+// The rules for `Arguments` are checked in a member function: when the class is instantiated, the
+// type of a closure is not complete yet.
 template <class... Arguments>
 struct Process::promise_of final : promise_type {
     // Called at the beginning of the coroutine.

@@ -77,11 +77,12 @@ class Draws {
     Environment* env_;
 };
 
-// The interface between processes and their LP and run: the member `env` of each nw::ProcessLp.
+// The interface through which processes use their LP and the run: the member `env` of each
+// nw::ProcessLp.
 class Environment {
   public:
     // Before the LP's first event, only may_lag() and the constructors of objects such as
-    // nw::Resource may use it.
+    // nw::Resource may use the environment.
     Environment() = default;
     Environment(const Environment&) = delete;
     Environment& operator=(const Environment&) = delete;
@@ -102,8 +103,9 @@ class Environment {
         context().output(table, values...);
     }
 
-    // Starts a process. It runs at this instant, when the running process waits. Returns a handle
-    // to it. Requires: the process was not started before; a breach throws ModelError.
+    // Starts a process. The new process runs at this instant, as soon as the running process waits.
+    // Returns a handle to the new process. Requires: the process was not started before; a breach
+    // throws ModelError.
     Process start(Process process);
     // Starts several processes, in this order.
     template <class... Others>
@@ -148,10 +150,10 @@ class Environment {
     auto receive(What&& what);
 
     // Reduces the number of events: the LP executes in one event everything that becomes due within
-    // a duration of `time`. Each part has its own now(). The LP lags: the event is later than these
-    // parts, by at most `time`. Requires: every message, also to the own LP, has a delay of at
-    // least `time` plus Setup::lookahead; called in the LP's constructor. Throws ModelError unless
-    // `time` is finite and ≥ 0.
+    // a duration of `time`. now() still returns the time at which each part is due. The LP lags:
+    // the event is later than these parts, by at most `time`. Requires: every message, also a
+    // message to the own LP, has a delay of at least `time` plus Setup::lookahead; the function is
+    // called in the LP's constructor. Throws ModelError unless `time` is finite and ≥ 0.
     void may_lag(double time) {
         if (!(time >= 0 && time < time_infinity))
             throw ModelError("may_lag(" + detail::number_text(time) +
@@ -174,8 +176,8 @@ class Environment {
     template <class Hook>
     void on_end(Context& context, Hook&& hook) {
         const InEvent in_event(*this, context);
-        // An LP that lags has not yet executed what became due since its last event. Messages that
-        // it sends now would arrive after the end, so send() drops them.
+        // An LP that lags has not yet executed the parts that became due since its last event.
+        // Messages that these parts send would arrive after the end, so send() drops them.
         is_over_ = true;
         run_before(context.now());
         now_ = context.now();
@@ -193,8 +195,8 @@ class Environment {
 
     static constexpr EventType wake_up = WakeUp::type;
     // The lag is shortened by this share of its length, because sums of times are rounded. The
-    // share is well above the rounding error while times are below 2^30 lags, and it is too small
-    // to have a visible effect.
+    // share is well above the rounding error while times are below 2^30 lags. It is too small to
+    // have a visible effect.
     static constexpr double lag_margin = 0x1p-20;
 
     // Holds the messages of one type until they are received.
@@ -215,7 +217,7 @@ class Environment {
         std::vector<std::byte> bytes;
     };
 
-    // Gives the environment its Context. The environment has it until this object is destroyed.
+    // Gives the environment its Context, until this object is destroyed.
     class InEvent {
       public:
         InEvent(Environment& env, Context& context) noexcept : env_(env) {
@@ -261,7 +263,7 @@ class Environment {
     detail::ProcessState* first_ready_ = nullptr;
     detail::ProcessState* last_ready_ = nullptr;  // has no meaning if first_ready_ is null
     Timers timers_;
-    std::vector<VirtualTime> wake_ups_;  // in flight; the earliest is the last
+    std::vector<VirtualTime> wake_ups_;  // in flight; the last element is the earliest
     std::vector<std::unique_ptr<Mailbox>> mailboxes_;
     std::vector<Letter> letters_;
 };
@@ -272,7 +274,7 @@ class ProcessLp : public LogicalProcess {
     // The environment of the LP's processes.
     Environment env;
 
-    // Called at time 0. It starts the first processes.
+    // Called at time 0, to start the first processes.
     virtual void start() = 0;
     // Called after the run. env.output() is allowed; no process runs any more.
     virtual void finish() {}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normal variates for processes, which draw one for most of their waits. The ziggurat method makes
-// 98 of 100 variates with one draw, one multiplication and no logarithm (Marsaglia and Tsang: "The
-// ziggurat method for generating random variables", 2000; in the form of Doornik: "An improved
-// ziggurat method to generate normal random samples", 2005). It uses only functions of
-// numawarp/math.hpp, so the bits are equal everywhere.
+// Normal variates for processes. Processes draw a normal variate for most of their waits. The
+// ziggurat method makes 98 of 100 variates with one draw, one multiplication and no logarithm
+// (Marsaglia and Tsang: "The ziggurat method for generating random variables", 2000; in the form of
+// Doornik: "An improved ziggurat method to generate normal random samples", 2005). It uses only
+// functions of numawarp/math.hpp, so the bits are equal everywhere.
 #pragma once
 
 #include <array>

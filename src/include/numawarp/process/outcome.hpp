@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event with a value: a Signal that is turned on once, with a value. A process can pass its
-// result to other processes in this way:
+// An Outcome is a Signal that is turned on only once, and that then has a value. A process can pass
+// its result to other processes in this way:
 //
 //     nw::Outcome<double> price{env};        // a member of the LP, or a variable of a process
 //     env.start(negotiation(price));         // … price.give(12.5); …
@@ -25,8 +25,8 @@ class Outcome {
 
     // True if the value was given.
     bool is_given() const noexcept { return value_.has_value(); }
-    // Gives the value. The processes that wait for it continue with the value at this instant.
-    // Requires: called only once; a breach throws ModelError.
+    // Gives the value. The processes that wait for the value continue at this instant. Requires:
+    // called only once; a breach throws ModelError.
     void give(T value) {
         if (is_given()) throw ModelError("an nw::Outcome is given twice");
         value_.emplace(std::move(value));

@@ -5,9 +5,10 @@
 //     co_await turn;
 //     …                                   // released at the end of the scope, or by turn.release()
 //
-// A request that was not granted when its scope ends leaves the queue. repairman.preempt(1) takes
-// the resource, if necessary, from a user with a larger number: the process of this user is
-// interrupted, with nw::Preempted as the cause, and its request loses the resource.
+// If the scope of a request ends before the request was granted, the request leaves the queue. If
+// the resource is not free, repairman.preempt(1) takes it from a user with a larger number. The
+// request of this user then loses the resource, and the process of this user is interrupted with
+// nw::Preempted as the cause.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ class Resource;
 // The cause of an interrupt of a process that has lost a Resource.
 struct Preempted {
     const Resource* resource;  // the resource that was lost
-    VirtualTime since;         // the time at which the process had got it
+    VirtualTime since;         // the time at which the process had got the resource
 };
 
 // A place in the queue of a Resource, and then the use of the Resource.
@@ -48,8 +49,8 @@ class [[nodiscard]] Request final : public Awaited {
     void result() const {
         if (!has_resource_) [[unlikely]]
             throw ModelError(
-                "a process waits for an nw::Resource by a request that was released, or lost the "
-                "resource; allowed: a new request");
+                "a process waits for an nw::Resource with a request that was released or has lost "
+                "the resource; allowed: a new request");
     }
 
   private:
@@ -61,7 +62,7 @@ class [[nodiscard]] Request final : public Awaited {
     }
 
     Resource* resource_;
-    Process process_;  // the process that made the request; none if the LP itself made it
+    Process process_;  // the process that made the request; no process if the LP itself made it
     VirtualTime since_ = 0;
     int priority_;
     bool has_resource_ = false;
@@ -104,7 +105,7 @@ class Resource {
 
     Environment* env_;
     detail::Queue<Request> queue_;
-    detail::Queue<Request> users_;  // the first user to lose the resource is last
+    detail::Queue<Request> users_;  // the last user loses the resource first
     std::uint32_t capacity_;
     std::uint32_t in_use_ = 0;
     std::uint32_t waiting_ = 0;

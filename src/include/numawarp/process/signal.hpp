@@ -27,8 +27,8 @@ class SignalWait : public Awaited {
 };
 
 // `co_await signal` waits until the signal is on. If the signal is already on, the process
-// continues at once. A Signal that is turned on once is therefore an event that several processes
-// may wait for, before and after it happens.
+// continues at once. Therefore several processes may wait for a Signal that is turned on once, both
+// before and after it is turned on.
 class Signal {
   public:
     // A signal that is off.

@@ -8,8 +8,8 @@
 namespace nw {
 
 // A substitute for std::source_location, with the same layout for all compilers. It is needed
-// because clang before version 16 has no std::source_location with libstdc++, but a program that it
-// compiles may use a library that g++ has compiled.
+// because clang before version 16 has no std::source_location with libstdc++. A program that such a
+// clang compiles may use a library that g++ has compiled.
 class SourceLocation {
   public:
     // An unknown place.

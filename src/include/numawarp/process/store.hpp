@@ -24,8 +24,8 @@
 
 namespace nw {
 
-// One object to be taken from a Store. If the process does not take the object, because it was
-// interrupted at that instant or has stopped waiting, the object goes back to the front of the
+// One object to be taken from a Store. If the process was interrupted at that instant or has
+// stopped waiting, it does not take the object. The object then goes back to the front of the
 // store.
 template <class T>
 class [[nodiscard]] Get : public Awaited {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The times at which something happens in an LP: a heap in which each node has four children. Equal
-// times are in the order in which they were set. A withdrawn time leaves its entry in the heap. The
-// entry is removed when it reaches the top, or together with others when half of all entries are
-// withdrawn. Operations of the heap therefore move only its own small entries. They do not access
-// the frames of the waiting coroutines, which are spread over the LP's memory.
+// times are in the order in which they were set. The entry of a withdrawn time stays in the heap.
+// The entry is removed when it reaches the top, or together with other entries when half of all
+// entries are withdrawn. Operations of the heap therefore move only its own small entries. The
+// operations do not access the frames of the waiting coroutines, which are spread over the LP's
+// memory.
 #pragma once
 
 #include <bit>
@@ -27,7 +28,7 @@ class [[nodiscard]] Delay final : public Awaited {
     ~Delay() {
         if (slot_ != no_slot) leave();
     }
-    // The time from now until it happens; 0 if it has happened.
+    // The time from now until the delay happens; 0 if it has happened.
     double left() const noexcept;
     // The result of co_await: none.
     void result() noexcept {}
@@ -50,7 +51,8 @@ class Timers {
         return heap_.empty() ? time_infinity : heap_.front().time();
     }
 
-    // True if a delay is due at `time`. In most cases the call leaves the hole of take_first().
+    // True if a delay is due at `time`. In most cases the call does not fill the hole that
+    // take_first() has left.
     bool has_due(VirtualTime time) noexcept {
         if (!has_hole_) return first_time() <= time;
         const std::size_t end = heap_.size() < children + 1 ? heap_.size() : children + 1;
@@ -83,7 +85,7 @@ class Timers {
         return first;
     }
 
-    // Withdraws the delay: it will not happen. Requires: it was set and has not happened.
+    // Withdraws the delay: it will not happen. Requires: the delay was set and has not happened.
     void withdraw(Delay& delay) noexcept {
         slots_[delay.slot_].delay = nullptr;
         delay.slot_ = Delay::no_slot;
@@ -109,7 +111,7 @@ class Timers {
     };
     union Slot {
         Delay* delay;             // null: withdrawn
-        std::uint64_t next_free;  // of a free slot
+        std::uint64_t next_free;  // in a free slot: the next free slot
     };
     static constexpr std::size_t children = 4;
     static constexpr std::size_t parent(std::size_t place) noexcept {
@@ -148,7 +150,7 @@ class Timers {
         }
         heap[place] = entry;
     }
-    // The processor could not predict branches on the comparisons, so the code has none.
+    // The processor could not predict branches on the comparisons, so the code has no branches.
     static std::size_t least_of_four(const Entry* heap, std::size_t first) noexcept {
         const std::size_t one = first + heap[first + 1].is_before(heap[first]);
         const std::size_t other = first + 2 + heap[first + 3].is_before(heap[first + 2]);
