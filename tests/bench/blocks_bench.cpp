@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model whose only LP allocates a block of memory with each event and keeps all blocks: the cost
-// of many blocks that are larger than the small chunks of an LP's heap. The list of the blocks
-// grows, too, and leaves free blocks of other sizes behind.
+// A model whose only LP allocates a block of memory with each event and keeps all blocks. The
+// program measures the cost of many blocks that are larger than the small chunks of an LP's heap.
+// The list of the blocks grows, too, and leaves free blocks of other sizes behind.
 
 #include <cstddef>
 #include <cstdint>

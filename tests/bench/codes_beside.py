@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares CODES, network models that were written for ROSS, on ROSS and on our interface: one
-source tree, built twice (docs/ross.md). Each case must commit the same number of events as ROSS on
-one core, and write the same lines into the same files (lp-io). Then the event loop is timed without
-these files, on one core, and on two ranks with reverse handlers. The rounds alternate, and the
-shortest one counts. The number of events that ROSS commits on two ranks is shown, and a difference
-is no failure.
+"""Compares CODES on ROSS with CODES on our interface (docs/ross.md). CODES consists of network
+models that were written for ROSS. The source tree of CODES is built twice, with ROSS and with our
+interface. Each case must commit the same number of events as ROSS on one core, and write the same
+lines into the same files (lp-io). Then the event loop is timed without these files, on one core,
+and on two ranks with reverse handlers. Runs with ROSS and with our interface alternate, and the
+shortest run counts. The number of events that ROSS commits on two ranks is only printed: a
+difference is not a failure.
 
 usage: codes_beside.py [--rounds N] [--json FILE] SOURCES BUILD-WITH-ROSS BUILD-WITH-OURS
                        [CASE...]"""
@@ -79,7 +80,7 @@ def main():
     parser.add_argument("sources", type=Path)
     parser.add_argument("theirs", type=Path)
     parser.add_argument("ours", type=Path)
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="of " + ", ".join(CASES))
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="default: all of " + ", ".join(CASES))
     options = parser.parse_args()
     rows = []
     print("| model | ranks | events, ROSS | ours | files, of which different from ROSS on one core "

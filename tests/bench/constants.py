@@ -116,7 +116,7 @@ def definition(constant, text):
     """The match of `constexpr TYPE NAME = VALUE;`: groups 1 and 2 are its type and its value."""
     found = list(re.finditer(rf"constexpr ([\w:]+) {constant.name} = ([^;]+);", text))
     if len(found) != 1:
-        sys.exit(f"{constant.file}: {len(found)} definitions of {constant.name} and not one")
+        sys.exit(f"{constant.file}: {len(found)} definitions of {constant.name}; allowed: 1")
     return found[0]
 
 
@@ -136,7 +136,7 @@ def variable_of(constant):
 
 
 def from_environment(constant, text):
-    """The text of a file with the definition of the constant replaced: its value is read from the
+    """The text of a file, in which the definition of the constant reads its value from the
     environment."""
     found = definition(constant, text)
     reader = f"{constant.name}_of_environment"
@@ -155,7 +155,7 @@ class Tree:
     """A copy of the checkout, and the programs that are built from it."""
 
     def __init__(self, folder, definitions):
-        self.with_defaults = {}  # exact figures, by the words of their case
+        self.with_defaults = {}  # exact figures of the defaults, by the words of the case
         self.source, self.build = folder / "source", folder / "source/build"
         listed = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT)
         for name in filter(None, listed.decode().split("\0")):

@@ -5,8 +5,9 @@
 // faults_an_era are page faults of this process, which the kernel has counted. All other figures
 // are the same in every run.
 //
-//     stepped    PHOLD with one core per worker, simulated in one thread and in virtual machine
-//                time (tests/engine/crowded_machine.hpp), the same on any machine
+//     stepped    PHOLD with one simulated core per worker. One thread simulates all cores and
+//                their clock (tests/engine/crowded_machine.hpp), so the figures are the same on
+//                any machine
 //     rows       rows of output from two workers through OutputWriter
 //     scratch    a large buffer of a handler, which is allocated, written and freed repeatedly
 //     growth     a group that grows in the region: number of calls for access to pages
@@ -52,7 +53,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Words of the form NAME=VALUE. The caller gives the value of names that are not among them.
+// Words of the form NAME=VALUE. `otherwise` is the value of a name that is not among the words.
 class Arguments {
   public:
     Arguments(int count, char** words) {
@@ -216,7 +217,8 @@ nlohmann::json mail(const Arguments& given) {
     const std::vector<std::byte> burst(given.count("burst", 1 << 18)),
         usual(given.count("usual", 4096));
     const std::uint64_t period = given.count("period", 1025), eras = given.count("eras", 20'000);
-    if (eras <= 2 * period) throw std::runtime_error("two periods or fewer are no measurement");
+    if (eras <= 2 * period)
+        throw std::runtime_error("eras is too small; allowed: more than 2 * period");
     MemorySource source(linux_os(), MemoryMode::numa, 4);
     GroupMemory group(source, GroupId{1});
     ReadyList ready;
@@ -264,7 +266,7 @@ nlohmann::json unit(const Arguments&) {
     found["yield_ns"] = least_ns(1000, [] { std::this_thread::yield(); });
     std::size_t at = 0;
     found["calm_mail_visit_ns"] = least_ns(4096, [&] { mails[at++ % mails.size()]->trim(); });
-    // Pages of an era with 4 KiB are released by the second trim() after it.
+    // Pages of an era with 4 KiB are released by the second trim() after the era.
     const std::vector<std::byte> bytes(4096);
     ReadyList ready;
     double trim_ns = 1e300;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the conservative engine with Time Warp, on 2 ranks of 1 worker and on 1 rank of 2
-workers: traffic, whose lookahead is the hand-over of a car, and PHOLD with lookaheads of 0.01, 0.1
-and 1. All runs are repeated in each round, and medians over the rounds are reported. All runs of a
-model must have the same digest.
+"""Compares the conservative engine with Time Warp, on 2 ranks with 1 worker each and on 1 rank with
+2 workers. The models are traffic, whose lookahead is the time in which a car is handed over, and
+PHOLD with lookaheads of 0.01, 0.1 and 1. All runs are repeated in each round, and medians over the
+rounds are reported. All runs of a model must have the same digest.
 
 usage: engines_on_ranks.py FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]"""
 

@@ -40,7 +40,7 @@ struct Hoard final : Model {
 struct Table {
     std::size_t bytes = std::size_t{1} << 20;  // of an LP's state
     std::size_t used_bytes = bytes;            // from its beginning; the rest is never touched
-    std::size_t touched_bytes = 4096;          // by an event, at a place that each event draws
+    std::size_t touched_bytes = 4096;          // by an event, at a random place
     double remote = 0.1;
 };
 

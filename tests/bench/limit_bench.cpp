@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference of the benchmarks: the cost of PHOLD without an engine.
 //
-// One loop, one thread: pop the earliest event, draw, push the next event. The LPs, draws and times
-// are those of models/phold (with seed 1, 16 B of state and no payload), and the pending set is
-// that of the engines. But no handler is called through a pointer, an event has no record beside
-// its entry, there is no digest, no order among equal times, and nothing that could be undone. The
-// speed of engines is given relative to this program. Both are measured in alternation, so that a
-// busy or slow machine does not change the result.
+// One thread executes one loop: it pops the earliest event, draws numbers, and pushes the next
+// event. The LPs, draws and times are those of models/phold (with seed 1, 16 B of state and no
+// payload), and the pending set is that of the engines. In contrast to an engine, the program calls
+// no handler through a pointer, makes no record of an event beside its entry, computes no digest,
+// does not order events of equal times, and keeps no data to undo events. The speed of an engine is
+// given relative to the speed of this program. Runs of the engine and of this program alternate, so
+// that a busy or slow machine does not change the result.
 //
 //     limit_bench LPS EVENTS-PER-LP REMOTE EVENTS    prints ns of wall time per event
 
@@ -30,7 +31,8 @@ constexpr std::uint64_t seed = 1;
 constexpr double lookahead = 0.1;
 constexpr double mean = 0.9;
 
-// The LP of the event this number of events ahead is prefetched into the cache.
+// The LP of a later event is prefetched into the cache: of the event at this distance in the
+// pending set.
 constexpr std::size_t prefetch_distance = 4;
 
 class Limit {
@@ -92,7 +94,7 @@ int main_of(int argc, char** argv) {
     const auto events_per_lp = static_cast<std::uint32_t>(std::atoi(argv[2]));
     const auto events = static_cast<std::uint64_t>(std::atoll(argv[4]));
     Limit limit(lps, events_per_lp, std::atof(argv[3]));
-    // Not timed, until every bucket and cache is filled.
+    // These events are not timed: they fill all buckets and caches.
     limit.run(std::max<std::uint64_t>(3 * std::uint64_t{lps} * events_per_lp, 100'000));
     const auto start = std::chrono::steady_clock::now();
     limit.run(events);

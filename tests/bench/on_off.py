@@ -6,12 +6,13 @@ median over pairs ignores single disturbances.
 
 usage: on_off.py numa|place|ranks|trace FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]
 
-numa   page migration and rebinding where they gain nothing, on a machine with one node, and the
-       gain of rebinding if the load moves
-place  each --place where it has no choice, on a machine with one node, against local
-ranks  moves of groups between two ranks with one worker each, under mpirun, if the load moves, and
-       if the load is balanced
-trace  --trace: the speed of the event loop (the file is written after the loop)"""
+numa   the cost of page migration and rebinding on a machine with one node, where they gain nothing;
+       and the gain of rebinding if the load moves
+place  the cost of each --place, compared with local, on a machine with one node, where --place has
+       no choice
+ranks  the cost or gain of moves of groups between two ranks with one worker each, under mpirun, if
+       the load moves, and if the load is balanced
+trace  the cost of --trace in the event loop (the file is written after the loop)"""
 
 import argparse
 import json
@@ -38,8 +39,8 @@ TWO = ["--engine", "timewarp", "--workers", "2", "--rebind", "off"]
 TWO_RANKS = ["mpirun", "--allow-run-as-root", "--map-by", "slot:OVERSUBSCRIBE", "--bind-to", "none", "-np", "2",
              "sh", "-c", 'exec taskset -c "$OMPI_COMM_WORLD_LOCAL_RANK" "$@"', "--"]
 
-# For each measurement: rounds, and cases: name, program and options, options for off, options for
-# on, smallest ratio wanted.
+# For each measurement: the number of rounds, and the cases. A case consists of: name, program and
+# options, options for off, options for on, smallest ratio that is required.
 CASES = {
     "numa": (7, [
         ("phold 1,024 x 16", ["phold", "--lps", "1024", "--events-per-lp", "16", "--until", "800"],
@@ -66,8 +67,8 @@ CASES = {
          ["traffic", "--objects", "1024", "--until", "14400",
           "--engine", "timewarp", "--workers", "1", "--rebind", "0.05"],
          STAY, MOVE, 0.97)]),
-    # Events of 0.2 µs with one rollback per 100 events or so, events of 1 µs, and a hot spot with
-    # many rollbacks.
+    # The cases are: events of 0.2 µs with about one rollback per 100 events, the same with many
+    # rollbacks, and events of 1 µs.
     "trace": (11, [
         ("phold 1,024 x 16",
          ["phold", "--lps", "1024", "--events-per-lp", "16", "--until", "2000", *TWO], [], TRACE, 0.95),
@@ -93,9 +94,9 @@ def ahead_of_others():
 def run(programs, command, before=()):
     """The statistics of one run of `command`: a program's name and its options."""
     program, *arguments = command
-    # The place of the heap's blocks depends on the length of every name, and the speed depends on
-    # this place by some percent. A random length avoids that one place affects all runs of an
-    # option.
+    # The addresses of the heap's blocks depend on the length of each name, and these addresses
+    # change the speed by some percent. With names of random length, the runs of an option have
+    # different addresses.
     with tempfile.TemporaryDirectory(prefix="r" * random.randint(1, 99)) as folder:
         stats = Path(folder) / "stats.json"
         arguments = [word.replace("FOLDER", folder) for word in arguments]
@@ -135,7 +136,8 @@ def main():
               f"{wanted}  {'reached' if ratio >= wanted else 'MISSED'}", flush=True)
         results[name] = {"on": on, "ratio": ratio, "ratios": found, "wanted": wanted}
     if given.json:
-        # With the facts for which the results hold: the machine, the commit and the date.
+        # The file also contains the facts for which the results hold: the machine, the commit and
+        # the date.
         about = run(given.programs, ["phold", "--until", "1"])
         facts = {name: about[name] for name in ("machine", "commit", "date")}
         given.json.write_text(json.dumps({**facts, "results": results}, indent=2) + "\n")

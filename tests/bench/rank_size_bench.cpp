@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of one rank of very many: its plan, its tables, its groups, and its LPs with their
-// first events are made, without the other ranks. No event is executed. So the memory that a worker
-// allocates later for each rank that it sends to is not counted: a buffer of a page and 56 bytes.
+// Measures the memory of one rank in a run with very many ranks. The program makes the plan, the
+// tables, the groups, and the LPs with their first events of this rank, but not the other ranks. No
+// event is executed. So the figures do not include the memory that a worker later allocates for
+// each rank to which it sends: a buffer of a page and 56 bytes.
 //
 //     rank_size_bench [LPS [RANKS [WORKERS-IN-EACH]]]
 //

@@ -20,7 +20,7 @@ SPEEDS = [("limit", "sequential"), ("sequential", "timewarp"), ("sequential", "t
 AUTO = ["conservative", "timewarp", "auto"]
 ROLLBACKS = ["sequential", "reverse", "copy", "snapshot", "snapshot, interval 1"]
 
-# The rows of the README's table; in the last one, a second worker gains little.
+# The rows of the README's table. In the last row, a second worker gains little.
 SUMMARY = ["traffic, 1024 objects", "1024 x 16, 10 % remote", "65536 x 16, 10 % remote",
            "65536 x 1, 100 % remote"]
 
@@ -51,7 +51,8 @@ def speed(row, slower, faster):
 
 
 def title(name):
-    """The title of a row of the bench in the table of engines, or None if the row is not in it."""
+    """The title of a row of the bench in the table of engines, or None if the table does not
+    contain the row."""
     shape = re.fullmatch(r"(\d+) x (\d+), (\d+) % remote", name)
     if shape:
         return f"PHOLD {int(shape[1]):,} × {shape[2]}, {shape[3]} % remote"
@@ -82,7 +83,7 @@ def crowded_lines(rows):
 def auto_lines(rows):
     """The rows in which --engine auto is compared with each engine."""
     for name, row in rows.items():
-        if "auto" in row:
+        if name.startswith("auto, "):
             model = name.removeprefix("auto, ")
             yield (f"| {title(model) or model} | " + " | ".join(ns(row, column) for column in AUTO) +
                    f" | {speed(row, 'timewarp', 'auto')} | {speed(row, 'conservative', 'auto')} |")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares models for ROOT-Sim, built with ROOT-Sim and with our interface, in alternating runs:
-seconds of wall time and of process time, medians of the rounds, on a machine that should be quiet.
-The sources are ROOT-Sim's own, so both folders are made by hand: each contains correctness_serial,
-correctness_parallel and phold3_1, phold3_2 (tests of core 3, phold with NUM_THREADS=1 and 2),
-classic_pcs, classic_phold, classic_packet (models of version 2), and models_<name> for each model
-of COLLECTION (ROOT-Sim/models, with core's branch develop). For the models of COLLECTION,
-ROOT-Sim's libraries are changed to equal ours: the master seed is 0, and topologies draw from one
-stream per LP. In sugarscape, CanEnd returns false: without this change, the model ends after
-LP_INIT.
+"""Compares models for ROOT-Sim that are built with ROOT-Sim and with our interface. Runs of both
+programs alternate. The results are medians over the rounds: seconds of wall time and of process
+time. The machine should be quiet. The sources belong to ROOT-Sim, so both folders are made by hand.
+Each folder contains correctness_serial, correctness_parallel and phold3_1, phold3_2 (tests of core
+3, phold with NUM_THREADS=1 and 2), classic_pcs, classic_phold, classic_packet (models of version
+2), and models_<name> for each model of COLLECTION (ROOT-Sim/models, with core's branch develop).
+For the models of COLLECTION, ROOT-Sim's libraries are changed so that they draw the same numbers as
+ours: the master seed is 0, and topologies draw from one stream per LP. In sugarscape, CanEnd
+returns false: without this change, the model ends after LP_INIT.
 
 usage: tests/bench/rootsim_beside.py [--rounds N] [--json FILE] OURS THEIRS [PROGRAM...]"""
 
@@ -76,7 +76,7 @@ def main():
     parser.add_argument("--json", type=Path)
     parser.add_argument("ours", type=Path)
     parser.add_argument("theirs", type=Path)
-    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="of " + ", ".join(NAMES))
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="default: all of " + ", ".join(NAMES))
     given = parser.parse_args()
     for program in given.programs:
         if program not in NAMES:

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the cost of the interface for ROOT-Sim's models: PHOLD with this
-interface (rootsim_phold.c), in comparison with the same model written for numawarp
-(rootsim_twin.cpp), which must have the same digest, and with our own PHOLD, which draws from
-another generator.
+"""Measures the cost of the interface for ROOT-Sim's models. PHOLD with this interface
+(rootsim_phold.c) is compared with two models: the same model written for numawarp
+(rootsim_twin.cpp), which must have the same digest, and our own PHOLD, which draws from another
+generator.
 
 Instructions per committed event are the difference of cachegrind's counts of a longer and of a
-shorter run. They are not counted for several workers, because cachegrind runs one thread at a time.
-Times are ns of wall time per event, medians of alternating runs, on a machine that should be quiet.
+shorter run. Instructions are not counted for several workers, because cachegrind runs one thread at
+a time. Times are ns of wall time per event, medians of alternating runs, on a machine that should
+be quiet.
 
 usage: tests/bench/rootsim_overhead.py FOLDER-OF-PROGRAMS [instructions | times [ROUNDS]]"""
 
@@ -29,7 +30,7 @@ ENGINES = {
     "two workers": ["--workers", "2"],
 }
 COUNTED = [name for name in ENGINES if name != "two workers"]
-LENGTHS = (2, 10)  # virtual times of the runs whose instructions are counted
+LENGTHS = (2, 10)  # ends of the runs whose instructions are counted, in virtual time
 TIMED = 120
 
 
@@ -80,7 +81,7 @@ def times(programs, folder, rounds, options):
 
 def demand_one_digest(interface, native):
     if interface != native:
-        sys.exit(f"two models: digests {interface} and {native}")
+        sys.exit(f"the digests of the two models differ: {interface} and {native}")
 
 
 def main():

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares models that were written for ROSS on ROSS and on our interface. Both use the same
+"""Compares ROSS with our interface, for models that were written for ROSS. Both sides use the same
 sources and options. They must commit the same number of events, and every line that a model prints
-here must also be in ROSS's output. The event loop is timed on one core and on several cores (ROSS:
-one rank per core; ours: one worker per core). The rounds alternate, and the shortest one counts. On
-several cores, the lines of ROSS are compared with those of the same number of our ranks, because
-some models print figures of their rank.
+with our interface must also be in ROSS's output. The event loop is timed on one core and on several
+cores (ROSS: one rank per core; ours: one worker per core). Runs of both sides alternate, and the
+shortest run counts. On several cores, the lines of ROSS are compared with the lines of a run with
+the same number of our ranks, because some models print figures of their rank.
 
 Both folders contain a program for each model: phold of ROSS itself, and the models of its
 collection (ROSS-Models). Our programs are built with the lines of docs/ross.md.
@@ -25,8 +25,9 @@ sys.path.append(str(Path(__file__).parents[1] / "support"))
 from programs import MPI_ENVIRONMENT  # noqa: E402
 
 # For each model: its end, its options, the options whose number ROSS counts per rank, and whether
-# ROSS runs the same model on several ranks: qhold_fp and wifi have the same number of LPs on each
-# rank, and pcs does not end. ROSS needs the maximum number of events as an option.
+# the model is also measured on several ranks of ROSS. Three models are not: qhold_fp and wifi have
+# a fixed number of LPs per rank, so their size would change, and pcs does not end. ROSS needs the
+# maximum number of events as an option.
 MODELS = {
     "phold": (200, ["--extramem=500000"], {"nlp": 16384}, True),
     "airport": (50000, [], {}, True),
@@ -99,12 +100,14 @@ def measured(sides, model, end, cores, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\nusage")[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--cores", type=int, default=2, help="the larger number of cores; 1: none (%(default)s)")
-    parser.add_argument("--until", type=float, default=1.0, help="this share of each model's end (%(default)s)")
+    parser.add_argument("--cores", type=int, default=2,
+                        help="cores of the second measurement; 1: no second measurement (%(default)s)")
+    parser.add_argument("--until", type=float, default=1.0,
+                        help="runs end at this share of each model's end (%(default)s)")
     parser.add_argument("--json", type=Path)
     parser.add_argument("theirs", type=Path)
     parser.add_argument("ours", type=Path)
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="of " + ", ".join(MODELS))
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="default: all of " + ", ".join(MODELS))
     options = parser.parse_args()
     for model in options.models:
         if model not in MODELS:
@@ -124,8 +127,8 @@ def main():
                       flush=True)
     if options.json:
         options.json.write_text(json.dumps({**sides.facts, "rounds": options.rounds, "rows": rows}, indent=1) + "\n")
-    # On several cores, ROSS orders events at equal times by their arrival. A difference is then
-    # shown, and is no failure.
+    # On several cores, ROSS orders events at equal times by their arrival. A difference on several
+    # cores is only printed: it is not a failure.
     wrong = [row["model"] for row in rows if row["cores"] == 1 and
              (row["events_of_ross"] != row["events_of_ours"] or row["lines_not_of_ross"] > 0)]
     if wrong:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the cost of the interface for ROSS's models: instructions and
-nanoseconds per committed event of PHOLD in ROSS's style, in comparison with PHOLD for our own
-interface, which draws the same numbers from the same generator. The rounds of both programs
-alternate. The nanoseconds are those of the fastest round of each program.
+"""Measures the cost of the interface for ROSS's models, in instructions and nanoseconds per
+committed event. PHOLD in ROSS's style is compared with PHOLD for our own interface, which draws the
+same numbers from the same generator. The rounds of both programs alternate. The nanoseconds are
+those of the fastest round of each program.
 
 usage: tests/bench/ross_overhead.py [--rounds N] [--until TIME] FOLDER-OF-PROGRAMS"""
 
@@ -59,8 +59,9 @@ class Pair:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\nusage")[0])
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each by the clock; 0: none (%(default)s)")
-    parser.add_argument("--until", type=float, default=300, help="length of those (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="timed runs of each program; 0: none (%(default)s)")
+    parser.add_argument("--until", type=float, default=300,
+                        help="virtual time at which the timed runs end (%(default)s)")
     parser.add_argument("--engines", nargs="*", default=list(ENGINES), choices=ENGINES)
     parser.add_argument("programs", type=Path)
     options = parser.parse_args()
@@ -71,7 +72,7 @@ def main():
             pair = Pair(options.programs.resolve(), Path(folder), ENGINES[name])
             (native, wanted), (interface, events) = pair.instructions(NATIVE), pair.instructions(INTERFACE)
             if events != wanted:
-                raise SystemExit(f"{name}: {events} events, and {wanted} of numawarp's model; expected: the same run")
+                raise SystemExit(f"{name}: {events} events; allowed: {wanted}, as in numawarp's model")
             cells = [f"{native:.0f}", f"{interface:.0f}", f"{interface / native:.3f}"]
             times = [[pair.nanoseconds(program, options.until) for program in (NATIVE, INTERFACE)]
                      for _ in range(options.rounds)]

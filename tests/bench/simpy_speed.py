@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the models that are written as processes with the same models in SimPy: the figures of
-20 runs of each of the six models, and the times of their event loops for 100 places. Then the
-machine shop with 1,000 machines is measured: process time per part on one core, and the gain of a
-second worker. The gain is given in wall time, and computed from process times for workers with a
-core each: on a busy machine, only the second value is meaningful. Rounds alternate, so that a busy
-machine affects all programs, and medians are reported.
+"""Compares the models that are written as processes with the same models in SimPy. First, it
+compares the figures of 20 runs of each of the six models, and the times of the event loops for 100
+places. Then the machine shop with 1,000 machines is measured: process time per part on one core,
+and the gain of a second worker. The gain is given twice: measured in wall time, and computed from
+process times as if each worker had its own core. On a busy machine, only the second value is
+meaningful. Rounds alternate, so that a busy machine affects all programs, and medians are reported.
 
 usage: simpy_speed.py FOLDER-OF-PROGRAMS [ROUNDS] [--json FILE]"""
 

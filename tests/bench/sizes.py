@@ -4,10 +4,10 @@
 one rank of 1,024.
 
 There are two series for each size and engine. `one event each`: every LP executes one event, and no
-event follows it, so that the resident memory is the memory of LPs and events. `PHOLD`: its
-defaults, up to --until 5. All runs of one size and series must have the same digest. Set-up times
-are the least over the rounds, because the first run that gets this amount of memory from the
-machine waits for it.
+event follows it, so that the resident memory is the memory of LPs and events. `PHOLD`: the defaults
+of the model, with --until 5. All runs of one size and series must have the same digest. Set-up
+times are the least over the rounds, because the first run that gets this amount of memory from the
+machine waits for the memory.
 
 Then one rank of many (rank_size_bench) is measured and compared with its computed memory: 100
 million LPs over up to 1,024 ranks.
@@ -29,7 +29,7 @@ import memory  # noqa: E402
 ROUNDS_DEFAULT = 3
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 # Until 110, nearly all first events are executed (at 100 plus an exponential time of mean 0.9), and
-# no second ones.
+# no second events are executed.
 SERIES = {
     "one event each": "--lookahead 100 --until 110",
     "PHOLD": "--until 5",
@@ -86,8 +86,8 @@ def measure(programs, sizes, rounds):
 
 
 def bytes_an_lp(found, lps, least_lps):
-    """Bytes of memory per LP that is added to the smallest size. The smallest size is counted as
-    the program itself."""
+    """Bytes of memory per LP. The memory of the smallest size is subtracted, because it counts as
+    the memory of the program itself."""
     more = found[lps]["resident_peak_bytes"] - found[least_lps]["resident_peak_bytes"]
     return more / (lps - least_lps)
 
@@ -137,7 +137,7 @@ def main():
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
     sizes = sorted(given.sizes)
-    # Only this script needs the program.
+    # Only this script needs rank_size_bench.
     subprocess.run(["cmake", "--build", given.programs.resolve().parent, "--target", "rank_size_bench"],
                    stdout=subprocess.DEVNULL, check=True)
     about = run(given.programs, 10, "--until 1")

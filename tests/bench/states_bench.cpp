@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of large states: blocks above 8 KiB, and states of which an event changes little, under
-// Time Warp in comparison with the sequential engine. All ratios are within one run of this
-// program. The rows are measured in turn, round after round, and medians are compared.
+// Measures the cost of large states: blocks above 8 KiB, and states of which an event changes only
+// a small part. The rows compare many blocks with fewer blocks, and Time Warp with the sequential
+// engine. Both values of a ratio are from the same run of this program. The rows are measured in
+// turn, round after round, and medians are compared.
 //
 //     states_bench [ROUNDS]
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PHOLD with events as structs, in comparison with numbers and bytes: the costs of the dispatch of
-// nw::Handles and of the counts by type. All variants have the same number of events with the same
-// number of bytes. `./jobs/run bench` counts their instructions.
+// PHOLD with events as structs, in comparison with events as numbers and bytes. The difference is
+// the cost of the dispatch of nw::Handles and of the counts by type. All variants have the same
+// number of events with the same number of bytes. `./jobs/run bench` counts their instructions.
 //
 //     typed_bench --events untyped|one|four
 #include <algorithm>
@@ -73,7 +73,7 @@ class Bench final : public nw::Model {
   public:
     Bench() : nw::Model("typed_bench", "PHOLD with and without types of events") {}
     void options(nw::Options& options) override {
-        options.add_choice("events", events_, {"untyped", "one", "four"}, "how events are told");
+        options.add_choice("events", events_, {"untyped", "one", "four"}, "types of events");
     }
     nw::Setup setup() override {
         nw::Setup setup;

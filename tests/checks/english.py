@@ -82,7 +82,7 @@ HISTORY = "docs/decisions/"
 OWN_LITERALS = {"tests/checks/english.py", "tests/checks/english_test.py"}
 
 FOLDERS = ("src", "numa", "mpi", "models", "jobs", "docs", "tests")
-# Input of tests, in part random bytes; files that Python makes; the examples of the rules.
+# Files that are not read: input of tests, in part random bytes; files that Python makes; the examples of the rules.
 NOT_READ = re.compile(r"tests/fuzz/corpus/|(?:.*/)?__pycache__/|tests/checks/english_examples\.txt$")
 
 
@@ -94,7 +94,7 @@ class Rule:
     pattern: re.Pattern
     advice: str
     names_too: bool = True  # False: code in backticks, paths and addresses are not searched
-    not_after: re.Pattern | None = None  # a match does not count if the text before it ends with this
+    not_after: re.Pattern | None = None  # a match does not count if the text before the match ends so
 
     def matches(self, text):
         return any(self.not_after is None or not self.not_after.search(text[:match.start()])

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows that each rule of english.py flags its examples in english_examples.txt, that the readers find the texts of
-each kind of file with their lines, and that limits and --change work. Exit code 1 and a line for each failure."""
+"""Shows that each rule of english.py flags its examples in english_examples.txt, that the readers find the texts and
+the lines of the texts in each kind of file, and that limits and --change work. Exit code 1 and a line for each
+failure."""
 
 import os
 import shutil
@@ -17,7 +18,7 @@ from english_texts import QUOTES_BEGIN, QUOTES_END, Piece, sentences_of
 EXAMPLES = Path(__file__).with_name("english_examples.txt")
 
 BAD, GOOD = "That of its owner.", "The owner frees the block."
-# (file, text, the lines at which exactly one sentence each is flagged)
+# (file, text, lines): exactly one sentence is flagged at each of the lines
 PLANTED = [
     ("src/comment.cpp", f"""// {GOOD}
 // {BAD} {GOOD}
@@ -106,7 +107,7 @@ PLANTED_ERRORS = ["docs/open.md:1: ", "docs/renamed.md:1: anti-event: "]
 
 
 def examples():
-    """Yields (rule, whether it is flagged, sentence) of the file of examples."""
+    """Yields (rule, whether the rule flags the sentence, sentence) for each example."""
     rule = None
     for line in EXAMPLES.read_text().splitlines():
         if line.startswith("["):
@@ -142,7 +143,7 @@ def failures_of_readers(root):
     errors = sorted(findings.errors)
     if len(errors) != len(PLANTED_ERRORS) or not all(map(str.startswith, errors, PLANTED_ERRORS)):
         yield f"expected {PLANTED_ERRORS}, found {errors}"
-    # The literals: 3 in src, 2 in jobs, 1 in mpi.
+    # The 6 literals are: 3 in src, 2 in jobs, 1 in mpi.
     for area, expected in {"src": 5, "strings": 6, "tests": 4, "jobs": 2, "mpi": 1, "docs": 4, "README": 1}.items():
         if findings.flagged[area] != expected:
             yield f"area {area}: {findings.flagged[area]} sentences flagged, expected {expected}"
@@ -184,7 +185,7 @@ def failures_of_limits():
 def main():
     failures = [*failures_of_rules(), *failures_of_limits()]
     for name in [name for name in os.environ if name.startswith("GIT_")]:
-        del os.environ[name]  # a hook's variables name another repository
+        del os.environ[name]  # the variables of a Git hook name another repository
     with tempfile.TemporaryDirectory() as folder:
         failures += failures_of_readers(Path(folder))
         if shutil.which("git"):

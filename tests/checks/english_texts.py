@@ -16,7 +16,7 @@ QUOTES_BEGIN, QUOTES_END = "<!-- english.py: quotes begin -->", "<!-- english.py
 
 @dataclass(frozen=True)
 class Piece:
-    """Words of a text, and the lines of the file that they come from."""
+    """Words of a text, and the lines of the file from which the words come."""
     first: int
     last: int
     words: str
@@ -41,7 +41,7 @@ def has_many_words(text):
 
 
 def sentences_of(kind, pieces):
-    """Splits the text that the pieces make, joined by blanks, into sentences."""
+    """Joins the pieces by blanks, and splits the text into sentences."""
     text, starts = "", []
     for piece in pieces:
         text += " " if text else ""
@@ -71,7 +71,8 @@ def paragraphs(pieces):
 
 
 def pieces_of_literal(text, first, last):
-    """The lines of a literal. If they are not lines of the file (escapes, joined literals), each has all lines."""
+    """The lines of a literal as pieces. If the lines of the literal are not lines of the file (because of escapes or
+    joined literals), each piece has the range of all lines."""
     lines = [" ".join(line.split()) for line in text.split("\n")]
     if len(lines) == last - first + 1:
         return [Piece(first + i, first + i, line) for i, line in enumerate(lines)]
@@ -98,7 +99,8 @@ class Comments:
         self._pieces, self._column = [], None
 
     def add(self, line, column, code_before, words):
-        """A comment continues the one in the line before if no code precedes it and it begins in the same column."""
+        """A comment continues the comment in the line before if no code precedes it and both begin in the same
+        column."""
         follows = self._pieces and self._pieces[-1].last == line - 1 and column == self._column
         if not follows or code_before.strip():
             self._pieces.append(Piece(line, line, ""))
@@ -156,7 +158,7 @@ def read_cpp(source):
 
 
 def read_cpp_literal(literal):
-    """Reads literals that the compiler joins. Each is (text, first line, last line, whether it is raw)."""
+    """Reads literals that the compiler joins. Each literal is (text, first line, last line, whether it is raw)."""
     if any(is_program(text) if raw else "#include" in text for text, _, _, raw in literal):
         return
     pieces, line_is_empty = [], True

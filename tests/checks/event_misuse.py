@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks mistakes in the declaration and use of event structs. A model with such a mistake must not compile, and the compiler's error must give the reason. The last cases compile: they show that the other cases fail for the stated reason.
+"""Checks mistakes in the declaration and use of event structs. A model with such a mistake must not
+compile, and the compiler's error must give the reason. The last cases compile: they show that the
+other cases fail for the stated reason.
 
 usage: event_misuse.py COMPILER FOLDER...    folders with the public headers
 
@@ -11,7 +13,8 @@ import sys
 
 START = "void on_start(nw::Context& c) override"
 BOTH = "void on(nw::Context&, const Arrival&) {} void on(nw::Context&, const Leave&) {} "
-# Events that the class handles; members of the class; texts of the error.
+# (events that the class handles, members of the class, text of the error). None: the class
+# compiles.
 CASES = [
     ("Arrival, Leave", "void on(nw::Context&, const Arrival&) {}", "for each event that it handles"),
     ("Arrival, Text", BOTH, "an event must be trivially copyable"),

@@ -77,7 +77,7 @@ def document(sections):
 
 
 def exported(library):
-    """The functions that a program can link with."""
+    """The functions of the library that a program can call."""
     lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
                            check=True).stdout.splitlines()
     for line in lines:
@@ -145,11 +145,11 @@ def main():
     except OSError:
         libraries = []
     if not libraries:
-        print("skipped: no glibc or no nm is here")
+        print("skipped: needs glibc and nm")
         return 77
     wrong = []
     if document(sections) != (root / DOCUMENT).read_text():
-        wrong.append(f"{DOCUMENT} differs from {LIST}; tests/checks/libc_table.py . --write makes the page anew")
+        wrong.append(f"{DOCUMENT} differs from {LIST}; tests/checks/libc_table.py . --write generates the page again")
     table = Table(sections)
     wrong += [f"{name}: twice in {LIST}" for name in table.twice]
     libc, libm = (set(exported(library)) for library in libraries)
@@ -158,7 +158,7 @@ def main():
         if len(kinds) != 1:
             wrong.append(f"{name}: in {' and '.join(sorted(kinds)) or 'no class'}")
         elif not kinds <= CLASSES:
-            wrong.append(f"{name}: has no line; its class by another name is {kinds.pop()}, which needs code")
+            wrong.append(f"{name}: has no line, but its class needs code: {kinds.pop()}")
     objects = sys.argv[2].split(";") if sys.argv[2:] and sys.argv[2] else []
     if objects:
         ours = set(defined(objects))

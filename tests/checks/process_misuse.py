@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes with processes that a compiler detects: none of them compiles, and the error gives the
-reason. The last case compiles: it shows that the other cases fail for the stated reason.
+"""Checks mistakes in the use of processes. An LP with such a mistake must not compile, and the
+compiler's error must give the reason. The last cases compile: they show that the other cases fail
+for the stated reason.
 
 usage: process_misuse.py COMPILER FOLDER...    folders with the public headers
 
@@ -10,7 +11,7 @@ Exit code 1: a mistake compiles, or fails with another text."""
 import subprocess
 import sys
 
-# Members of the LP; texts of the error.
+# (members of the LP, text of the error). None: the LP compiles.
 CASES = [
     ("nw::Process p(nw::Context& c) { co_await env.delay(c.now()); }", "does not outlive its handler"),
     ("nw::Process p(int, const nw::Event* e) { co_await env.delay(e->time()); }",

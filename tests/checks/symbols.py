@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that no symbol is declared in a header of one room and defined in another room
-(docs/architecture.md). It reads the symbols of the object files of a build with nm. A function or
+(docs/architecture.md). The check reads the symbols of the object files of a build with nm. A function or
 variable that another room uses must appear in a header of the room that defines it. Functions of the
-public headers are defined in src/api. The check compares words: it does not find a wrong place if the
-same word is in a header of both rooms.
+public headers are defined in src/api. The check compares words: it does not find a violation if headers of
+both rooms contain the same word.
 
-It also checks the size of classes: a class has at most FUNCTIONS_MAX functions that are not inline, and
-they are in one source file.
+It also checks the size of classes: a class has at most FUNCTIONS_MAX functions that are not inline, and these
+functions are in one source file.
 
 usage: symbols.py ROOT BUILD    exit code 1 and a line for each violation
        symbols.py --self-test   checks that each kind of violation is found
@@ -70,8 +70,8 @@ def last_word(name):
 
 
 def violations(declared, defined, used):
-    """Lines. `declared`: for each room the words of its headers; `defined`: the room of each symbol;
-    `used`: for each symbol the rooms that call it."""
+    """Yields a line for each violation. `declared`: for each room, the words of its headers. `defined`: the
+    room of each symbol. `used`: for each symbol, the rooms that call it."""
     for name, room in sorted(defined.items()):
         word = last_word(name)
         if word in declared[room] or (room == "src/api" and word in declared[PUBLIC]):
@@ -84,7 +84,8 @@ def violations(declared, defined, used):
 
 
 def class_violations(methods):
-    """Lines. `methods`: for each class the files of its functions, by function."""
+    """Yields a line for each violation. `methods`: for each class, the source file of each of its
+    functions."""
     for name, files in sorted(methods.items()):
         if len(files) > FUNCTIONS_MAX:
             yield f"{name}: {len(files)} functions; a class has at most {FUNCTIONS_MAX}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A checkout for executing the commands of the documents. Lines run unchanged, in bash, one after
-the other, each in the folder in which the line before it ended. A model that would take long is
-interrupted as by Ctrl-C, which ends it in order."""
+the other, each in the folder in which the line before it ended. A model that takes too long is
+interrupted as by Ctrl-C, and then ends in order."""
 
 import os
 import signal

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks docs/how-to/from-omnetpp.md, from-ross.md and from-rootsim.md: their programs are those of
-coming_from/, which compile, run to one digest, and have the figures that the pages state and theory
-predicts. The program for OMNeT++ is only compiled, against declarations."""
+"""Checks docs/how-to/from-omnetpp.md, from-ross.md and from-rootsim.md. The programs of these pages
+are the programs of coming_from/. They compile, all runs of a program have one digest, and the
+figures of the runs are those of the pages and of the theory. The program for OMNeT++ is only
+compiled, with declarations of OMNeT++'s functions."""
 
 import re
 import subprocess
@@ -32,7 +33,7 @@ def check_programs():
         programs.expect(kinds == wanted, f"{page}: programs of {kinds}")
     done = subprocess.run(["g++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-I", FOLDER, "-x", "c++",
                            FOLDER / "ring_omnetpp.cc"], capture_output=True, text=True)
-    programs.expect(done.returncode == 0 and not done.stderr, f"OMNeT++'s is C++ {done.stderr}")
+    programs.expect(done.returncode == 0 and not done.stderr, f"the program for OMNeT++ compiles {done.stderr}")
 
 
 def theory():
@@ -47,7 +48,7 @@ def theory():
 
 
 def figures():
-    """(busy share, jobs) by simulator, and the digests on two engines of each."""
+    """For each simulator: (busy share, jobs), and the digests of its runs."""
     found, digests = {}, {}
     for name, program in (("ours", "coming_from_ring"), ("ross", "coming_from_ross"),
                           ("rootsim", "coming_from_rootsim")):

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every shell line of the documents. The lines of a document run in order, in a separate
 checkout (checkout.py); a model is interrupted after some seconds. The test fails for a line that is
-neither run here nor listed below with the test that runs it, so a new line cannot be forgotten.
+neither run here nor listed below with the test that runs the line. So a new line cannot be
+forgotten.
 
 usage: commands.py FOLDER-OF-PROGRAMS here|guest|hosts
 

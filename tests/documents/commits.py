@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The commits at which figures in the documents and in docs/results were measured are ancestors of
-the present commit, so that the measurements can be repeated: no commit that a rebase has replaced,
-and no tree with changes. The documents call another project's commit a revision, so that this test
-ignores it. The test needs the history, which an unpacked archive or a shallow clone does not
-contain."""
+"""Checks the commits at which figures in the documents and in docs/results were measured. They are
+ancestors of the present commit, so that the measurements can be repeated. So no figure is from a
+commit that a rebase has replaced, or from a tree with changes. The documents call another project's
+commit a revision, so that this test ignores it. The test needs the history, which an unpacked
+archive or a shallow clone does not contain."""
 
 import re
 import shutil
@@ -16,9 +16,11 @@ from programs import CHECKOUT, Programs, rows_of
 
 SKIPPED = 77
 NAMED = re.compile(r'(?:"commit": "|\bcommit:?\s+|\bnumawarp )([0-9a-f]{7,40}(?:-dirty)?)\b')
-# Commits that were rebased after the measurement. Each is removed when its page is generated again.
+# Commits that were rebased after the measurement. A commit is removed from this list when its page
+# is generated again.
 REPLACED = {"c7b8a65f0153"}
-# Results that were not measured. (The series by the meter has another name before its date.)
+# Results that were predicted and not measured: a beginning of their names, with the first digit of
+# the date. (The names of the metered series differ before the date.)
 PREDICTED = ("paper-bwap-2",)
 
 programs = Programs()

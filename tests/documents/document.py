@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a Markdown document, as far as tests check them.
+"""Splits a Markdown document into the parts that tests check.
 
 The documents follow a rule: an indented block, or a fence of `sh`, contains shell lines to type;
 every other separate block is in a fence that names its language (`mermaid` for charts, `text` for

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Targets and anchors of links in the documents exist, files named in backticks exist, each page
-can be reached from the README, and blocks follow the rule that the other tests rely on
-(document.py)."""
+"""Checks the documents: targets and anchors of links exist, files named in backticks exist, each
+page can be reached from the README, and blocks follow the rule of document.py, which the other
+tests require."""
 
 import re
 import sys

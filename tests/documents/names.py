@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Names in the documents exist: every --option in the output of some --help, every counter in the
-statistics, every environment variable, type, function and member in the sources. A model's page
-contains all its options. The page about placement describes all values of --place. Names of other
-projects are listed in NOT_OURS."""
+"""Checks that names in the documents exist: each --option is in the output of a --help, each
+counter is in the statistics, and each environment variable, type, function and member is in the
+sources. Each --option in a message of the simulator is in the output of a --help, too. A model's
+page contains all its options. The page about placement describes all values of
+--place. Names of other projects are listed in NOT_OURS."""
 
 import json
 import re
@@ -122,6 +123,14 @@ def check(page):
 
 for page in documents():
     check(page)
+# Messages of the simulator. The layers for other simulators also name options of these simulators.
+for folder in ("src", "numa", "mpi"):
+    for file in (CHECKOUT / folder).rglob("*.?pp"):
+        if "compat" not in file.parts:
+            literals = " ".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', re.sub(r"//.*", "", file.read_text())))
+            unknown = set(OPTION.findall(literals)) - options
+            if unknown:
+                programs.expect(False, f"{file.relative_to(CHECKOUT)}: a message names {sorted(unknown)}, which no --help contains")
 common = set.intersection(*(set(OPTION.findall(text)) for text in helps[:len(models)]))
 for model, text in zip(models, helps):
     page = CHECKOUT / f"docs/models/{model}.md"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""jobs/pictures generates the pictures of docs/images that come from runs, and neither these nor
-the existing pictures are empty. The pictures of the models are equal each time, and
-docs/models/README.md contains one of each. The test is skipped if Pillow is missing; if
-rsvg-convert, matplotlib or Chromium is missing, only the existing pictures are checked."""
+"""Checks that jobs/pictures generates the pictures of docs/images that come from runs. Neither the
+new nor the existing pictures are empty. The pictures of the models are equal each time, and
+docs/models/README.md contains one picture of each model. The test is skipped if Pillow is missing;
+if rsvg-convert, matplotlib or Chromium is missing, only the existing pictures are checked."""
 
 import re
 import subprocess
@@ -16,8 +16,8 @@ from programs import CHECKOUT, Programs
 MODELS = sorted(path.parent.name for path in (CHECKOUT / "models").glob("*/CMakeLists.txt"))
 DRAWN = [f"model-{model}.svg" for model in MODELS if model != "traffic"]
 PICTURES = ["meter.png", "report.png", "traffic.png", *DRAWN]
-# Lines and text with smooth edges have hundreds of shades; a page that failed to load has only
-# some.
+# Lines and text with smooth edges have hundreds of shades; a page that failed to load has only a
+# few shades.
 COLORS_MIN = 100
 BACKGROUND_MAX = 0.97
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The programs in docs/processes.md and docs/how-to/from-simpy.md are tested programs:
-models/bank/main.cpp and tests/support/simpy_models.py, complete or in parts."""
+"""Checks that the programs in docs/processes.md and docs/how-to/from-simpy.md are complete copies
+or parts of tested programs: models/bank/main.cpp and tests/support/simpy_models.py."""
 
 from document import Document, program
 from programs import CHECKOUT, Programs

@@ -47,5 +47,5 @@ for command in [["cmake", "--install", programs.bin.parent, "--prefix", prefix],
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 digests = {programs.statistics_of(project / "build/gossip", "--engine", engine, "--workers", 2)
            ["digest"] for engine in ["sequential", "timewarp"]}
-programs.expect(len(digests) == 1, f"its model: {digests}")
+programs.expect(len(digests) == 1, f"the model of README.md: {digests}")
 programs.leave()

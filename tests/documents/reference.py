@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The reference of the public headers (jobs/reference) is generated without a warning. It contains
-all public headers. If a name of any kind has no comment, the generation fails with a line that names it.
-Skipped if Doxygen is missing."""
+all public headers. If a name of any kind has no comment, the generation fails with a line that contains the
+name. The test is skipped if Doxygen is missing."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ BREACHES = [
     ("time", "// The time at which every run begins.\n", "time_zero"),
     ("context", "    // The LP whose handler is running.\n", "self()"),
     ("model", "  // of all ranks", "committed_events"),
-    ("options", "// The numbers from this one upward: nw::from(1), nw::from(0).to(1).\n", "from(double bound)"),
+    ("options", "// The numbers ≥ `bound`: nw::from(1), nw::from(0).to(1).\n", "from(double bound)"),
     ("measures", "// A figure of the run, combined from one figure of each LP.\n", "nw::Measure"),
     ("process/resource", "// A resource with a queue of requests.\n", "nw::Resource"),
     ("process/resource", "    // The number of requests in the queue now.\n", "waiting()"),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks docs/how-to/reverse-handlers.md: its program is reverse_example.cpp, which runs with
-rollbacks to the sequential digest and passes --check-rollback. With the mistake that the page
-describes (reverse_mistake), --check-rollback reports it."""
+"""Checks docs/how-to/reverse-handlers.md. The program of the page is reverse_example.cpp. Runs of
+this program with rollbacks have the sequential digest, and the program passes --check-rollback.
+--check-rollback reports the mistake that the page describes (reverse_mistake)."""
 
 
 from document import Document, program
@@ -12,7 +12,7 @@ programs = Programs()
 page = CHECKOUT / "docs/how-to/reverse-handlers.md"
 example = program(CHECKOUT / "tests/documents/reverse_example.cpp")
 models = [block.text for block in Document(page).blocks if block.language == "cpp"]
-programs.expect(models == [example], "its program is tests/documents/reverse_example.cpp")
+programs.expect(models == [example], "the program of the page is tests/documents/reverse_example.cpp")
 mistake = "free_at -= c.random().exponential(1.0);"
 programs.expect(f"`{mistake}`" in page.read_text(), f"the page mentions `{mistake}`")
 

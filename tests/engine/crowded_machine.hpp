@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time Warp workers on a limited number of cores, simulated in one thread and in virtual machine
-// time: with a number of cores, a number of other busy processes, and time slices. The cost of a
-// turn follows from the work done in it. So the result depends on the algorithm, and not on the
-// load of the machine that runs the test.
+// Simulates a machine on whose cores Time Warp workers and other busy processes run in time slices.
+// The simulation needs one thread, and the time of the machine is simulated, too. The cost of a
+// turn follows from the work done in the turn. So the result depends on the algorithm, and not on
+// the load of the real machine that runs the test.
 //
-// The scheduler is the simplest one that shows the effect: one queue for all cores, first come,
-// first served, one slice each. A worker gives up the rest of its slice after more than 8
-// consecutive turns without work.
+// The scheduler is simple: all cores take the first task of the same queue, and execute it for one
+// slice. A worker gives up the rest of its slice after more than 8 consecutive turns without work.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +26,8 @@ class CrowdedMachine {
         std::uint32_t cores = 2;
         std::uint32_t foreign = 0;  // other processes, which never stop
         Time slice = std::chrono::milliseconds(3);
-        // Costs per event. `cross`: additional cost of an event or anti-message for another worker.
-        // It covers the sending and the receiving worker.
+        // Costs per event. `cross`: additional cost of an event or anti-message for another worker,
+        // for the sending and the receiving worker together.
         Time execute{200}, undo{200}, commit{0}, cross{0};
         Time turn{150};     // additional cost of each turn
         Time change{3000};  // cost of a switch to another process
@@ -41,9 +40,9 @@ class CrowdedMachine {
         for (std::uint32_t t = 0; t < tasks_.size(); ++t) queue_.push_back(t);
     }
 
-    // Simulates until GVT has reached `until`. Returns the number of committed events divided by
-    // the number that the same cores would commit in the same time if no worker waited, nothing was
-    // rolled back, and the other processes had no more than their fair share of the cores.
+    // Simulates until GVT has reached `until`. Returns the number of committed events, divided by
+    // the number in the ideal case. In the ideal case, no worker waits, nothing is rolled back, and
+    // the other processes have no more than their fair share of the cores.
     double play(VirtualTime until) {
         while (run_.gvt() < until) {
             step();
@@ -65,7 +64,7 @@ class CrowdedMachine {
         }
     }
 
-    // Virtual machine time since the start.
+    // Simulated machine time since the start.
     Time now() const {
         return std::min_element(cores_.begin(), cores_.end(),
                                 [](const Core& a, const Core& b) { return a.now < b.now; })
@@ -76,8 +75,8 @@ class CrowdedMachine {
 
   private:
     static constexpr std::uint32_t none = UINT32_MAX;
-    // Offset of the virtual machine time. It is later than every time that the engine reads from
-    // the clock, so that no run depends on the clock.
+    // Offset of the simulated machine time. The offset is later than every time that the engine
+    // reads from the clock, so that no run depends on the clock.
     static constexpr Time epoch = std::chrono::hours(1);
 
     struct Task {

@@ -28,7 +28,8 @@ inline const char* name_of(EngineKind engine) {
     }
 }
 
-// Two workers, groups of one LP, no window: as many events out of order as possible.
+// Two workers, groups of one LP and no window, so that as many events as possible are executed out
+// of order.
 inline Config wild_config(EngineKind engine) {
     Config config;
     config.engine = engine;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that fails only out of order. Eight LPs count together: at each whole time one of them
-// sends the next number to LP 0 and LP 7, which check that no number is missing. In order no number
-// is missing. If a worker runs ahead of the others, its LP sees a gap, and then does what a real
-// model does in a state that it was not written for: it throws, divides by zero, or follows a bad
-// pointer.
+// A model that fails only out of order. Eight LPs count together: at each integer time, one of them
+// sends the next number to LP 0 and LP 7. These two LPs check that no number is missing. If the
+// events are executed in order, no number is missing. If a worker runs ahead of the others, a
+// number is missing in its LP. Then the LP does what a real model does in a state that the model
+// was not written for: it throws, divides by zero, or follows a bad pointer.
 //
-// The fault can also be made to happen in order: at one number, or in on_start() or on_end().
+// A plan can also request the fault in order: at one number, or in on_start() or on_end().
 #pragma once
 
 #include <fcntl.h>
@@ -45,7 +45,8 @@ enum class Fault : std::uint8_t {
     wild_walk,
     open_and_crash,
     bad_payload,
-    // Not in all_faults: see test_protection.cpp, and test_interruptions.cpp.
+    // The following faults are not in all_faults. test_protection.cpp and test_interruptions.cpp
+    // use them.
     shared_write,
     shared_free,
     overflow,
@@ -120,7 +121,7 @@ struct GapPlan {
     int* shared = nullptr;       // memory in the arena of setup()
 };
 
-// This is wrong on purpose, and sanitizers must not report it.
+// The following two functions contain errors on purpose. Sanitizers must not report these errors.
 [[gnu::noinline, gnu::no_sanitize("undefined,address,thread")]] inline int recurse(
     volatile int* depth) {
     volatile int here[64] = {};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model whose LPs contain data that a copy of their memory does not explain: pointers to data
-// that the model shares with them, objects with virtual functions, and std::function. All values
-// that the LPs read through these go into payloads. So a pointer to the wrong place changes the
-// digest.
+// A model whose LPs contain more than plain values: pointers to data that the model shares with the
+// LPs, objects with virtual functions, and std::function. All values that an LP reads through
+// pointers and functions go into payloads. So a pointer to the wrong place changes the digest.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ struct Catalogue {
         for (std::uint64_t i = 0; i < 50; ++i)
             words.push_back("a word, too long to be short: " + std::to_string(i * i));
     }
-    // Changes the words, so that an LP that still reads them gets other values.
+    // Changes the words, so that an LP that still reads this object gets other values.
     void spoil() {
         for (std::string& word : words) word.assign(word.size(), '?');
     }
@@ -41,7 +40,7 @@ enum class Handlers : std::uint8_t {
     astray,  // pointers to the shared data
 };
 
-// Steps of a calculation. Handlers make them.
+// Steps of a calculation. Handlers create the steps.
 struct Step {
     virtual ~Step() = default;
     virtual std::uint64_t apply(std::uint64_t word) const = 0;
@@ -61,7 +60,7 @@ struct TextStep final : Step {
 
 class PointerProcess final : public LogicalProcess {
   public:
-    // setup() makes `kept`. Constructors and destructors of LPs count its owners.
+    // setup() creates `kept`. Constructors and destructors of LPs change its number of owners.
     PointerProcess(LpId self, const Catalogue* catalogue, Handlers handlers,
                    std::shared_ptr<const Catalogue> kept)
         : catalogue_(*catalogue),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One LP whose processes note what they observe, in a text outside of the LP, on the sequential
-// engine. For tests of processes.
+// For tests of processes: one LP on the sequential engine. The processes of the LP write what they
+// observe into a text outside of the LP.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace nw::test {
 
-// The text of a scene. It needs no allocation in a handler.
+// The text of a scene. Handlers write to the text without an allocation.
 struct Notes {
     std::array<char, 4096> text;
     std::size_t size = 0;
@@ -55,7 +55,7 @@ class Scene final : public ProcessLp {
     Notes* notes_;
 };
 
-// Counts its objects that exist.
+// Notes::alive counts the Guests that exist.
 struct Guest {
     explicit Guest(const Scene& scene) : notes(scene.notes()) { ++notes.alive; }
     Guest(const Guest&) = delete;

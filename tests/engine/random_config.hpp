@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options for a random model, drawn from the same seed: engine, number of workers, and everything
-// that decides when events are executed, undone and moved.
+// Options for a random model, drawn from the same seed: the engine, the number of workers, and all
+// options that affect when events are executed, undone and moved.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace nw::test {
 
 inline Config draw_config(Dice& dice, const RandomShape& shape) {
     Config config;
-    const bool is_free = shape.lookahead > 0 && shape.can_end_after == 0;  // any engine will do
+    const bool is_free = shape.lookahead > 0 && shape.can_end_after == 0;  // suits all engines
     const bool conservative = is_free && dice.chance(0.35);
     const bool alternating = is_free && !conservative && dice.chance(0.4);
     config.engine = conservative  ? EngineKind::conservative
@@ -55,13 +55,10 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
 
 inline std::string describe(const Config& config) {
     return fmt::format(
-        "engine {} (trial of {} s), workers {}, seed {}, LPs a group {}, rollback {}, states saved "
-        "every {}, GVT "
-        "every {} ms or {} events, window mode {} of {}, memory {}, pin {}, check rollback {}, "
-        "rebinding of {} "
-        "every {} s, check interrupt {}, net thread {}, safe events kept {}, measures every {} "
-        "from "
-        "{}",
+        "engine {} (trial of {} s), workers {}, seed {}, LPs per group {}, rollback {}, states "
+        "saved every {}, GVT every {} ms or {} events, window mode {} and width {}, memory {}, pin "
+        "{}, check rollback {}, rebinding share {} every {} s, check interrupt {}, net thread {}, "
+        "safe events kept {}, measures every {} from {}",
         static_cast<int>(config.engine), config.trial.seconds, config.workers, config.seed,
         config.lps_per_group, config.rollback ? static_cast<int>(*config.rollback) : -1,
         config.state_saving_interval, config.gvt_interval_ms, config.gvt_interval_events,

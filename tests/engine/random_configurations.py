@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs random configurations of the engines, and adds two rows to a results file: one for the stepped cases, one for the cases with threads.
+"""Runs random configurations of the engines, and adds two rows to a results file.
 
 usage: tests/engine/random_configurations.py FOLDER-OF-PROGRAMS RESULTS.csv [CASES [FIRST-SEED]]
 
-Each case is a random model with random options. The sequential engine and another engine run it;
-both must have the same digest and the same output. Two thirds of the cases are stepped (groups
-change workers, zero delays, turns interrupted at handoffs: test_stepped.cpp). One third has real
-threads (test_differential.cpp). CASES: default 300. FIRST-SEED: drawn if it is not given. A failure
-prints its seed. Exit code 0: all cases passed."""
+Each case is a random model with random options. The sequential engine and another engine run the model; both must have
+the same digest and the same output. Two thirds of the cases are stepped: groups change workers, delays can be zero, and
+turns are interrupted at handoffs (test_stepped.cpp). One third of the cases has real threads (test_differential.cpp).
+The results file gets one row for the stepped cases, and one row for the cases with threads.
+
+CASES: number of cases, by default 300. FIRST-SEED: seed of the first case, by default drawn at random. A failure prints
+its seed. Exit code 0: all cases passed."""
 
 import csv
 import datetime
@@ -43,7 +45,7 @@ for label, program, case, share in TESTS:
                                 "NUMAWARP_FIRST_SEED": str(first_seed)})
     seconds = time.monotonic() - began
     well = ended.returncode == 0 and "in 1 test case" in ended.stdout
-    print(f"{label}: {count} cases from seed {first_seed} in {seconds:.0f} s: {'well' if well else 'FAILED'}", flush=True)
+    print(f"{label}: {count} cases from seed {first_seed} in {seconds:.0f} s: {'passed' if well else 'FAILED'}", flush=True)
     if not well:
         failed = True
         print(ended.stdout[-4000:], ended.stderr[-2000:], sep="\n")

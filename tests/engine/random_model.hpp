@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model without meaning that shows whether an engine keeps every state and every event in place.
+// A model without meaning. It shows whether an engine loses or changes a state or an event.
 //
-// An event carries fuel. An LP that receives it uses one unit, changes its state, and distributes
-// the rest over one or several new events. So the number of events is the amount of fuel at the
-// start, whatever the random numbers are. A hash of the state goes into the payloads, so that a
-// state that is wrong anywhere changes the digest.
+// An event carries fuel. An LP that receives an event uses one unit of the fuel, changes its state,
+// and distributes the rest of the fuel over one or several new events. So the number of events is
+// equal to the amount of fuel at the start, and does not depend on the random numbers. A hash of
+// the state goes into the payloads, so that an error anywhere in the state changes the digest.
 //
-// There are two classes of LP. One contains containers, strings, nodes and large blocks, and is
-// restored from snapshots. The other one contains a plain struct, can also be copied, and can
-// reverse its events.
+// There are three classes of LP. One contains containers, strings, nodes and large blocks. One
+// contains a vector. Both are restored from snapshots. The third one contains a plain struct, can
+// also be copied, and can reverse its events.
 #pragma once
 
 #include <algorithm>
@@ -158,7 +158,7 @@ inline void start_lp(Context& context, const Spreader& spreader, std::uint32_t f
     spreader.spread(context, fuel, index(context.self()));
 }
 
-// Some events write two rows, whose order must stay.
+// Some events write two rows. The order of these rows must not change.
 inline void write_row(Context& context, const Event& event, std::uint64_t word) {
     context.output(0, index(context.self()), context.now(), event.type(), std::to_string(word));
     if (word % 4 == 0)
@@ -283,7 +283,7 @@ class ContainerProcess final : public LogicalProcess {
         buffer_bytes_ = bytes;
     }
 
-    // Reads a few places of the state into word_, which decides what comes next.
+    // Reads a few places of the state into word_. The later changes and events depend on word_.
     void look(Random& random) {
         if (!numbers_.empty()) word_ = fold(word_, numbers_[random.below(numbers_.size())]);
         if (!names_.empty())
@@ -330,7 +330,7 @@ class ContainerProcess final : public LogicalProcess {
 
 // --- State in one vector -------------------------------------------------------------------------
 
-// Most sizes fit into an entry of the worker's log; a few do not.
+// Most sizes of the vector fit into an entry of the worker's log; a few do not.
 class GrowingProcess final : public LogicalProcess {
   public:
     GrowingProcess(LpId, const RandomShape* shape, CommitLog* log)

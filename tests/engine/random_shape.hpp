@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a random model, drawn from one seed: the number of LPs, the targets and the number
-// of their events, and the kinds of event and state that occur. Not every case allows everything,
-// so that unusual mixtures occur: a model with zero delays only, or with one LP that sends to all.
+// The shape of a random model, drawn from one seed: the number of LPs, the number and the targets
+// of their events, and the kinds of events and states. Each shape allows only some of these kinds,
+// so that unusual mixtures occur, for example many zero delays, or many events for one LP.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace nw::test {
 
-// `growing`: in a vector, which is small at first. The plain states have 48, 176 and 496 bytes.
+// `growing`: a vector, which is small at first. The plain states have 48, 176 and 496 bytes.
 enum class StateKind : std::uint8_t { containers, small_plain, large_plain, growing, middle_plain };
 
 struct RandomShape {
@@ -23,7 +23,7 @@ struct RandomShape {
     std::uint32_t lps = 1;
     std::uint32_t fuel = 100;  // events that descend from each LP's start
     VirtualTime until = time_infinity;
-    VirtualTime lookahead = 0;  // added to every delay to another LP
+    VirtualTime lookahead = 0;  // added to the delay of each event for another LP
     VirtualTime grain = 0.25;   // delays on the lattice are small multiples of it
     std::uint32_t payload_bytes_max = 64;
     std::uint32_t can_end_after = 0;  // events; 0: the model has no end condition
@@ -58,7 +58,7 @@ struct RandomShape {
     }
 };
 
-// Sanitizers replace malloc: under them, only new and delete use the LP's heap.
+// Sanitizers replace malloc. In their builds, only new and delete use the LP's heap.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool malloc_is_the_lps = false;
 #else
@@ -96,7 +96,8 @@ inline RandomShape draw_shape(Dice& dice, std::uint32_t events) {
     shape.links = dice.chance(0.3);
     shape.parts = static_cast<std::uint32_t>(dice.chance(0.2) ? 1 + dice.below(9) : 0);
     shape.commits = dice.chance(0.3);
-    // Not drawn but derived from `fuel`, so that older seeds still give the same other values.
+    // The following values are not drawn but derived from `fuel`. So all other values of older
+    // seeds stay the same.
     shape.priorities = shape.fuel % 3 == 1;
     if (shape.state == StateKind::containers && shape.fuel % 3 == 2)
         shape.state = StateKind::growing;

@@ -18,12 +18,9 @@ struct SteppedCase {
     std::string describe() const {
         return fmt::format(
             "{} ranks of {} workers, delay up to {}, stalls {} of up to {}, laziness {}; seed {}, "
-            "LPs a group {}, rollback {}, states saved every {}, GVT every {} ms or {} events, "
-            "window mode {} "
-            "of "
-            "{}, check rollback {}, rebinding of {} every {} s, memory used {}, check interrupt "
-            "{}, safe "
-            "events kept {}, delays {}",
+            "LPs per group {}, rollback {}, states saved every {}, GVT every {} ms or {} events, "
+            "window mode {} and width {}, check rollback {}, rebinding share {} every {} s, memory "
+            "used {}, check interrupt {}, safe events kept {}, delays {}",
             machine.ranks, machine.workers, machine.weather.delay_max,
             machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,
             config.seed, config.lps_per_group,

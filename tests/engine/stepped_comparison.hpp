@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of a stepped test: the sequential outcome of its case. The rows of all ranks must
-// be those of the reference.
+// The reference of a stepped test: the sequential outcome of its case. All ranks together must
+// write the same rows as the reference.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@ inline Outcome sequential_outcome(const SteppedCase& of) {
     return run_random_model(of.shape, config);
 }
 
-// The rows of all files without the header lines, sorted, because each rank writes its own file.
+// Returns the rows of all files without the header lines. The rows are sorted, because each rank
+// writes its own file.
 inline std::vector<std::string> sorted_rows(const std::vector<std::string>& files) {
     std::vector<std::string> rows;
     for (const std::string& file : files) {

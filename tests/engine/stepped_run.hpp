@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Time Warp run of several ranks and workers in one thread, in an order that a seed draws: the
-// real Rank and Worker over the in-process network, on a fake machine of eight nodes. Nothing in
-// the run depends on the machine's clock or load, so that a failure can be repeated step by step.
-// Every 509 steps, all workers are checked (Worker::validate), with every preset.
+// A Time Warp run of several ranks and workers in one thread. The order of the turns is drawn from
+// a seed. The run uses the real Rank and Worker, the in-process network, and a fake machine of
+// eight nodes. Nothing in the run depends on the real machine's clock or load, so that a failure
+// can be repeated step by step. Every 509 steps, Worker::validate() checks all workers, in the
+// builds of all presets.
 //
-// With delays, a turn may be interrupted at any handoff (util/handoff.hpp) by turns of other
-// workers.
+// If Machine::delays is above 0, turns of other workers may interrupt a turn at any handoff
+// (util/handoff.hpp).
 //
-// src/engine/threaded_run.hpp uses threads and barriers. Here, the same is done in sequence:
-// set up all workers, start all, run turns until all have finished, finalize.
+// src/engine/threaded_run.hpp uses threads and barriers. Here, the same steps follow one another:
+// set up all workers, start all workers, run turns until all workers have finished, and finalize
+// all workers.
 #pragma once
 
 #include <algorithm>
@@ -99,8 +101,8 @@ class SteppedRun {
         std::uint32_t workers = 2;  // per rank
         NetworkWeather weather{};
         double laziness = 0.3;  // probability that a worker gets all turns for a while
-        // Share of the --memory-cap that the fake machine reports as used; 0: no cap. It is drawn
-        // anew every 300 steps, between 0.7 and 1.05 times this value.
+        // Share of the --memory-cap that the fake machine reports as used; 0: no cap. The reported
+        // share is drawn anew every 300 steps, between 0.7 and 1.05 times this value.
         double memory_used = 0;
         // Sequence number of each LP's first send. (Ordinals, serials and GVT rounds wrap in every
         // run.)
@@ -108,7 +110,7 @@ class SteppedRun {
         double delays = 0;  // share of the handoffs at which a turn is interrupted
     };
 
-    // Requires: config.gvt_interval_ms is 0, or so long that it never passes (idle workers request
+    // Requires: config.gvt_interval_ms is 0 or longer than the run (then idle workers request
     // rounds). config.state_saving_interval is not 0. Rebinding is off or random, because decisions
     // that follow from measured times could not be repeated.
     //
@@ -146,9 +148,10 @@ class SteppedRun {
         for (const auto& worker : workers_) worker->finalize();
     }
 
-    // Sets up a run in which rank `slow` builds its LPs only after all others have started theirs.
-    // Meanwhile the slow rank receives what the others send, as a rank's pump does. Returns true if
-    // all of it had arrived by then.
+    // Sets up a run in which rank `slow` builds its LPs only after all other ranks have started
+    // their LPs. Before the slow rank builds its LPs, it receives the messages of the other ranks,
+    // as a rank's pump does. Returns true if all these messages arrived before the slow rank built
+    // its LPs.
     bool set_up_with_slow_rank(std::uint32_t slow) {
         is_set_up_ = true;
         const auto is_slow = [&](const auto& worker) {
@@ -174,7 +177,7 @@ class SteppedRun {
         return all_came;
     }
 
-    // Builds and starts all LPs. For a test with its own schedule, instead of run().
+    // Builds and starts all LPs. For a test that has its own schedule and does not call run().
     void set_up() {
         is_set_up_ = true;
         const SavedRun* const saved = plan_.config.restart_from.get();
@@ -304,7 +307,7 @@ class SteppedRun {
         return bytes;
     }
     std::uint64_t steps() const noexcept { return steps_; }
-    // Number of interrupted turns, by handoff.
+    // Number of interrupted turns at each handoff.
     DelayCounts delay_counts() const {
         return stacks_ != nullptr ? stacks_->counts() : DelayCounts();
     }
@@ -337,7 +340,8 @@ class SteppedRun {
         if (!purpose.save) resume();
     }
 
-    // Every rank stores which rank owns a group. That rank stores which worker owns it.
+    // Every rank stores which rank owns a group. The owning rank stores which worker owns the
+    // group.
     Partition::Owner owner_of(std::uint32_t group) const noexcept {
         return ranks_[ranks_[0]->owner(group).rank]->owner(group);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: batches between ranks contain enough events even if all ranks send to all ranks. With 64
-// ranks, each of the others gets 1/63 of what a rank sends. Within the 50 µs after which a batch
-// for one peer leaves, that is two events.
+// ranks, a rank sends 1/63 of its events to each other rank. A rank that sends to few ranks sends a
+// batch after 50 µs. In 50 µs, each of 63 ranks gets only two events.
 //
-// Method: 64 ranks of one worker each, in parallel. A turn takes 13 µs, because the test sets the
-// machine's clock. A quarter of the events goes to LPs drawn from all LPs.
+// Method: 64 ranks of one worker each, in parallel. The test sets the machine's clock, so that a
+// turn takes 13 µs. A quarter of the events goes to LPs drawn from all LPs.
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
 

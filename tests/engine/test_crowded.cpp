@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: workers that are held back, by each other or by foreign processes, get their share of the
-// cores. The window is neither too narrow for them, nor so wide that much work is undone.
+// Goal: workers get their share of the cores even if other workers or foreign processes delay them.
+// The window is neither too narrow for this share, nor so wide that much work is undone.
 //
-// Method: workers on two cores in virtual machine time (crowded_machine.hpp). There are four
-// variants of PHOLD, each with another best window. The required shares are somewhat below those of
-// `--window` with the best fixed width. A window that is limited to the advance of GVT had between
-// 0.01 and 0.35 in most of these cases.
+// Method: workers on two cores of a simulated machine (crowded_machine.hpp). There are four
+// variants of PHOLD, and each variant has a different best window. The required shares are somewhat
+// below the shares with the best fixed width of `--window`. With a window that is limited to the
+// advance of GVT, the shares were between 0.01 and 0.35 in most of these cases.
 #include <fmt/format.h>
 
 #include <numawarp/model.hpp>

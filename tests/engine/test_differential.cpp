@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: for every model and all options, the result of an engine equals that of the sequential
-// engine to the bit: digest, committed events, end, output files, and the events that on_commit()
-// received.
+// Goal: for every model and all options, every engine gives exactly the result of the sequential
+// engine: digest, committed events, end, output files, and the events that on_commit() received.
 //
-// Method: a random model (random_model.hpp) and random options from one seed, run by real threads.
-// In two of three cases, threads are delayed where they publish data (tests/support/delays.hpp). A
-// failure prints the seed; NUMAWARP_TEST_SEED=… runs that case alone, NUMAWARP_TEST_CASES=… sets
-// the number of cases of the nightly run.
+// Method: a random model (random_model.hpp) and random options are drawn from one seed. Real
+// threads run the model. In two of three cases, threads are delayed at the places where they
+// publish data (tests/support/delays.hpp). A failure prints the seed. NUMAWARP_TEST_SEED=… runs
+// only the case of this seed. NUMAWARP_TEST_CASES=… sets the number of cases of the nightly run.
 #include <vector>
 
 #include "api/math/philox_blocks.hpp"
@@ -91,8 +90,9 @@ TEST_CASE("every engine gives the sequential result for random models and option
     compare_cases(1, test::effort(240, 20));
 }
 
-// In this case, groups move between workers, and engines take turns. One in ten of its runs ended
-// with the wrong reason: a worker undid an event that another worker had executed.
+// In the case of this seed, groups move between workers, and the run changes its engine. One of ten
+// runs of this case once ended with the wrong reason: a worker undid an event that another worker
+// had executed.
 TEST_CASE("an undone event beyond the end does not change the reason of the end") {
     DelayCounts delays;
     for (int run = 0; run < 30; ++run) compare_with_sequential(2968105859, delays);

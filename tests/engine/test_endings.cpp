@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: a run ends where it should. With can_end() it ends exactly after the event at which the
-// last LP agrees, whatever the engine does meanwhile. On a signal it ends soon, in order, and with
-// a prefix of the events committed.
+// Goal: a run ends at the right event. With can_end(), a run on any engine ends exactly after the
+// event at which the last LP allows the end. After a signal, a run ends soon, and the committed
+// events are a prefix of the events of the sequential run.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -58,7 +58,7 @@ TEST_CASE("can_end() ends a run after the same event for every GVT interval") {
     }
 }
 
-// A worker that is alone finds the end when it executes the last event: decision 0005.
+// A single worker detects the end when it executes the last event (decision 0005).
 TEST_CASE(
     "one worker executes a model with can_end() irrevocably and executes no event after the end") {
     for (const bool keeps : {false, true}) {
@@ -78,8 +78,8 @@ TEST_CASE(
     }
 }
 
-// An LP whose destructor takes longer than everything else. The destructor is neither set-up nor
-// event loop.
+// An LP whose destructor takes longer than the rest of the run. The time of the destructor belongs
+// neither to the set-up nor to the event loop.
 class Lingering final : public LogicalProcess {
   public:
     Lingering(LpId, std::chrono::steady_clock::time_point* first) : first_(first) {}
@@ -172,7 +172,7 @@ class UnwillingProcess final : public EndlessProcess {
     bool can_end() const override { return false; }
 };
 
-// All events are at whole times, many at each of them.
+// All events are at integer times, with many events at each of these times.
 class StepProcess final : public LogicalProcess {
   public:
     static constexpr double lookahead = 0;
@@ -202,8 +202,8 @@ class EndlessModel final : public Model {
     }
 };
 
-// Checks that the run stops at the signal, and that its events are those of a sequential run up to
-// there. Returns the number of committed events.
+// Checks that the run stops at the signal, and that its events are the events of a sequential run
+// up to the same end time. Returns the number of committed events.
 template <class Process>
 std::uint64_t check_interrupted(Config config) {
     INFO(name_of(config.engine) << ", workers " << config.workers);
@@ -223,7 +223,7 @@ std::uint64_t check_interrupted(Config config) {
     return result.totals[Counter::committed_events];
 }
 
-TEST_CASE("a signal ends a run with a prefix of the sequential run committed") {
+TEST_CASE("a signal ends a run, and the committed events are a prefix of the sequential run") {
     for (const EngineKind engine : all_engines)
         CHECK(check_interrupted<EndlessProcess>(wild_config(engine)) > 0);
     for (const std::uint32_t workers : {1u, 2u}) {
@@ -235,15 +235,15 @@ TEST_CASE("a signal ends a run with a prefix of the sequential run committed") {
     for (const std::uint32_t workers : {1u, 2u}) {
         Config config = wild_config(EngineKind::timewarp);
         config.workers = workers;
-        // With two workers, an event that speculates may set the signal before the first commit,
-        // which is late.
+        // With two workers, the first commit is late. An event that was executed speculatively may
+        // set the signal before this commit.
         const std::uint64_t committed = check_interrupted<UnwillingProcess>(config);
         CHECK((committed > 0 || workers > 1));
     }
 }
 
-// At each whole time there is a chain of zero delays: between LPs if there is no lookahead,
-// otherwise from each LP to itself.
+// At each integer time, there is a chain of events with zero delays: between LPs if there is no
+// lookahead, otherwise from each LP to itself.
 template <bool between_lps>
 class WaveProcess final : public LogicalProcess {
   public:
@@ -294,7 +294,7 @@ class LonelyProcess final : public LogicalProcess {
     }
 };
 
-TEST_CASE("a signal does not wait for a lookahead of virtual time") {
+TEST_CASE("a signal ends a run soon even if the lookahead is very large") {
     for (const EngineKind engine : all_engines) {
         for (const std::uint32_t workers : {1u, 2u}) {
             Config config = wild_config(engine);
@@ -337,8 +337,7 @@ TEST_CASE("a signal ends an endless chain of zero delays between LPs") {
             const auto says_so = [](const std::string& notice) {
                 return notice.find("before all events of one virtual time") != std::string::npos;
             };
-            // If the history of all events is kept, the run is rolled back to the start of that
-            // time.
+            // If the history of all events is kept, the run is rolled back to the start of time 1.
             CHECK(std::count_if(result.notices.begin(), result.notices.end(), says_so) ==
                   (keeps ? 0 : 1));
         }

@@ -2,8 +2,8 @@
 // Goal: a handler that fails only because it was executed too early costs only time. A handler that
 // fails in order ends the run with a ModelError that names LP, event and time, on every engine.
 //
-// Method: the LPs of gap_model.hpp fail in all ways that are covered, as soon as a number is
-// missing. test_stepped_failures.cpp does the same with schedules that a seed draws.
+// Method: the LPs of gap_model.hpp fail with each fault of all_faults as soon as a number is
+// missing. test_stepped_failures.cpp does the same with schedules that are drawn from a seed.
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -39,8 +39,7 @@ TEST_CASE("failures in mis-speculated states are rolled back with real threads")
     }
 }
 
-TEST_CASE(
-    "a failure in order gives the same message on every engine that names LP and event and time") {
+TEST_CASE("a failure in order gives the same message with LP and event and time on every engine") {
     for (const Fault fault : all_faults) {
         GapModel model({.fault = fault, .fault_at = 50});
         std::string expected;
@@ -183,8 +182,8 @@ TEST_CASE("a failure at the start ends the run while other workers wait") {
 
 // --- A measure that fails between two engines ----------------------------------------------------
 
-// LP 0 has no events, so that its measure is first read when an engine leaves the run or at the
-// end.
+// LP 0 has no events, so that its measure is first read when the run changes its engine, or at the
+// end of the run.
 class MeasuredProcess final : public LogicalProcess {
   public:
     explicit MeasuredProcess(LpId lp) : is_idle_(index(lp) == 0) {}
@@ -220,7 +219,9 @@ class MeasuredModel final : public Model {
     }
 };
 
-TEST_CASE("a measure that fails while an engine leaves the run ends the run with its message") {
+TEST_CASE(
+    "a measure that fails while the run changes its engine ends the run with the measure's "
+    "message") {
     MeasuredModel model;
     for (const std::uint32_t workers : {2, 3}) {
         Config config = wild_config(EngineKind::automatic);
@@ -261,7 +262,7 @@ class WildProcess final : public LogicalProcess {
 
 class WildModel final : public Model {
   public:
-    explicit WildModel(WildText wild) : Model("wild", "writes what it cannot"), wild_(wild) {}
+    explicit WildModel(WildText wild) : Model("wild", "writes an invalid text"), wild_(wild) {}
     Setup setup() override {
         Setup setup;
         setup.lps = 8;

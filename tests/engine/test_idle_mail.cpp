@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: groups that got mail, and get no more, release its pages during the run.
+// Goal: groups that get no more mail release the pages of their mail during the run.
 //
-// Method: every LP sends to an LP of another worker until virtual time 20, and then only to itself,
-// for longer than the test observes. The events are too large for a mail ring, so that they go to
-// the bottom halves. The test advances the machine's clock.
+// Method: until virtual time 20, every LP sends to an LP of another worker. After that, it sends
+// only to itself, until after the end of the test. The events are too large for a mail ring, so
+// that they go to the bottom halves. The test advances the machine's clock.
 #include <array>
 
 #include "event/mail_ring.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: a handler that never returns, only because its events came in the wrong order, costs time
-// and nothing else. A handler that does so in order is named in warnings, and is ended if
-// --handler-timeout is given. A handler that only takes long is executed at most once more than
-// necessary.
+// Goal: a handler that never returns only because its events came in the wrong order costs time and
+// nothing else. If a handler never returns in order, warnings name it, and --handler-timeout ends
+// it. A handler that only takes long is executed at most once more than necessary.
 //
 // Method: the model of gap_model.hpp, with a handler that loops when a number is missing, on real
 // threads.
@@ -127,8 +126,9 @@ TEST_CASE("a handler that takes long is executed at most one additional time") {
     CHECK(again.calls == long_events);
 }
 
-// LP 1 is idle while LP 0 executes 250 events of 2 ms. Then LP 0 sends it `take`, whose handler
-// waits for `give`. LP 0 sends `give` later in wall time, but for an earlier virtual time.
+// LP 1 is idle while LP 0 executes 250 events of 2 ms. Then LP 0 sends `take` to LP 1. The handler
+// of `take` waits for `give`. LP 0 sends `give` later in wall time, but for an earlier virtual
+// time.
 class LateProcess final : public LogicalProcess {
   public:
     LateProcess(LpId self, std::atomic<bool>* waited_long)
@@ -156,7 +156,8 @@ class LateProcess final : public LogicalProcess {
         }
     }
 
-    // An endless loop without `give`. The test limits it to 8 s.
+    // Loops until `give` was executed. Without `give`, this loop would be endless, but the test
+    // limits it to 8 s.
     void wait_until_given() {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(8);
         const volatile bool& given = given_;
@@ -182,7 +183,7 @@ class LateModel final : public Model {
     std::atomic<bool> waited_long = false;
 };
 
-TEST_CASE("a previously idle worker interrupts an endless loop without a longer wait") {
+TEST_CASE("an endless loop in a worker that was idle before is interrupted without a long wait") {
     LateModel reference;
     const std::string expected =
         run_model(reference, looping_config(EngineKind::sequential)).digest.hex();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: exceptions that handlers keep in their LP's state are rolled back with it:
+// Goal: exceptions that handlers keep in their LP's state are rolled back with this state:
 // std::exception_ptr, nested exceptions, promises and futures, and exceptions of the Context.
 //
 // Method: LPs throw, catch, keep, copy and drop exceptions at random, and send a hash of the
-// messages of kept exceptions. There are many stragglers. The digest must be that of the sequential
-// engine.
+// messages of kept exceptions. There are many stragglers. The digest must be equal to the digest of
+// the sequential engine.
 #include <exception>
 #include <future>
 #include <stdexcept>
@@ -20,7 +20,7 @@ namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool exceptions_are_rolled_back =
-    false;  // they come from malloc, which sanitizers replace
+    false;  // exceptions come from malloc, which sanitizers replace
 #else
 constexpr bool exceptions_are_rolled_back = true;
 #endif

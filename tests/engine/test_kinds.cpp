@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of LPs and typed events. Goal: a model of several classes, which send each other structs,
-// has the same digest on every engine and with every rollback method, which can differ between
-// kinds. Counts by kind and type are the same everywhere. Error messages contain names.
+// Kinds of LPs and typed events. Goal: a model of several kinds, which send each other structs, has
+// the same digest on every engine and with every rollback method. The rollback methods of the kinds
+// can differ. The counts of each kind and event type are the same on every engine. Error messages
+// contain names.
 //
 // Method: sources send parcels to relays. Relays allocate nothing and pass the parcels to sinks.
 // Sinks keep everything that they receive. The state of each LP affects what it sends.
@@ -42,7 +43,7 @@ struct Counts {
     std::uint64_t parcels = 0;  // committed
 };
 
-// Plain, and the handlers that change it can be undone.
+// A plain state. All handlers that change it can be undone.
 struct SourceState {
     std::uint64_t receipts, sum;
 };
@@ -107,7 +108,7 @@ class Sink final : public Handles<Sink, Parcel> {
              Receipt{seen_.size() * 31 + parcel.mark});
     }
 
-    Tally waits;  // nothing is recorded in it
+    Tally waits;  // nothing is recorded in this figure
 
   private:
     std::map<std::uint32_t, int> seen_;
@@ -210,7 +211,7 @@ TEST_CASE("kinds: the workers of each engine own all LPs together") {
     }
 }
 
-TEST_CASE("kinds: a notice names a measure that no LP has but no measure without records") {
+TEST_CASE("kinds: a measure that no LP has causes a notice; a measure without records does not") {
     class Measured final : public Model {
       public:
         Measured() : Model("measured post", "and measures") {}
@@ -321,7 +322,7 @@ struct Order {
     std::uint32_t pieces;
 };
 
-// A process that exchanges the same structs, with the same type numbers, with handlers.
+// A process that exchanges structs with handlers. Both use the same structs and type numbers.
 class Clerk final : public ProcessLp {
   public:
     using EventTypes = EventList<Order, WakeUp>;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: among the events that an LP gets at one time, events of a smaller priority come first, on
-// every engine and from every sender. An effect comes after its cause, whatever its priority. A
-// priority out of range is refused.
+// Goal: if an LP gets several events at one time, the events with a smaller priority are executed
+// first, on every engine and from every sender. An effect is executed after its cause, even if the
+// effect has the smaller priority. A priority out of range is refused.
 //
-// Method: senders send work to a clerk at whole times; the higher a sender's number, the smaller
-// the priority. The clerk throws if an event comes out of order. For some events, it sends itself
-// further work without delay.
+// Method: senders send work to a clerk at integer times; the higher a sender's number, the smaller
+// the priority. The clerk throws if an event comes out of order. At some events, the clerk sends
+// itself further work without delay.
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
@@ -38,7 +38,7 @@ class Clerk final : public Handles<Clerk, Work> {
         last_ = context.now() == time_ ? std::max(last_, work.turn) : work.turn;
         time_ = context.now();
         // Work of turn 0 causes work with priority 3. Work of the last turn causes work with
-        // priority 0, which is late when it comes.
+        // priority 0. This work is late: work with larger priorities was executed before it.
         if (work.is_effect) return;
         if (work.turn == 0) send(context, context.self(), 0, Work{3, true}, Priority{3});
         if (work.turn == senders - 1)

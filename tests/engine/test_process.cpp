@@ -2,8 +2,8 @@
 // Processes. Goal: delays, conditions, resources and messages happen at the times and in the order
 // that numawarp/process/ defines, and objects that processes own are destroyed once.
 //
-// Method: scenes (process_scene.hpp) note what their processes observe. Mistakes:
-// test_process_mistakes.cpp.
+// Method: scenes (process_scene.hpp) note what their processes observe. test_process_mistakes.cpp
+// tests mistakes of processes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -65,7 +65,7 @@ TEST_CASE("canceled delays cost no events and their entries are removed") {
         },
         0);
     const RunResult result = run_model(stage, in_order());
-    // The first 100 multiples of each of 1 to 5 are 292 different times.
+    // The first 100 multiples of 1, 2, 3, 4 and 5 are 292 different times in total.
     CHECK(result.totals[Counter::committed_events] == 292);
 }
 
@@ -98,7 +98,7 @@ Process clerk(Scene& scene) {
     scene.note("done");
 }
 
-TEST_CASE("of many random and partly canceled delays exactly those happen that are due") {
+TEST_CASE("of many random delays, some of them canceled, exactly the due delays happen") {
     const std::string text = told([](Scene& s) { s.env.start(clerk(s)); });
     CHECK(text.size() > 6);
     CHECK(text.substr(text.find(':')) == ":done ");
@@ -341,7 +341,7 @@ TEST_CASE("a container serves in order and gets back the amount of an interrupte
         }(s));
     });
     // The level is 50 + 25 - 70 = 5. The interrupt at the same instant returns the 70, so that the
-    // level is 75. `modest` gets 10 of them.
+    // level is 75. Then `modest` gets 10 of these 75.
     CHECK(text == "2:put 5 2:modest 65 2:back 65 5:full ");
     CHECK(says(failure([](Scene& s) { auto amount = s.tank.get(101); }), "from 0 to the capacity"));
 }
@@ -378,7 +378,9 @@ TEST_CASE(
 
 // --- Processes -----------------------------------------------------------------------------------
 
-TEST_CASE("interrupt() ends the present wait of a process or else its next wait") {
+TEST_CASE(
+    "interrupt() ends the current wait of a process, or the next wait if the process does not "
+    "wait") {
     const std::string text = told([](Scene& s) {
         const Process victim = s.env.start([](Scene& scene) -> Process {
             for (int i = 0; i < 4; ++i) {
@@ -398,7 +400,9 @@ TEST_CASE("interrupt() ends the present wait of a process or else its next wait"
     CHECK(text == "0:cut 0 1:cut 1 1:cut 2 6:slept 6:ended ");
 }
 
-TEST_CASE("an exception of a process is rethrown in the waiting process or else fails the event") {
+TEST_CASE(
+    "an exception of a process is rethrown in the process that waits for it; else the event "
+    "fails") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             const Process process = scene.env.start(thrower(scene));
@@ -416,7 +420,7 @@ TEST_CASE("an exception of a process is rethrown in the waiting process or else 
 }
 
 TEST_CASE(
-    "variables and temporaries of a process are destroyed once for every end of the process") {
+    "variables and temporaries of a process are destroyed exactly once, however the process ends") {
     Stage stage(
         [](Scene& s) {
             s.env.start([](Scene& scene) -> Process {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes. Goal: every feature of processes gives the same result on every engine, and with
-// rollbacks. Method: digests.
+// rollbacks. Method: the digests are compared.
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -99,7 +99,7 @@ class Towns final : public Model {
     }
 };
 
-TEST_CASE("processes have one digest on every engine and with forced rollbacks") {
+TEST_CASE("processes have the same digest on every engine and with forced rollbacks") {
     Towns towns;
     const RunResult reference = run_model(towns, wild_config(EngineKind::sequential));
     REQUIRE(reference.totals[Counter::committed_events] > 1000);

@@ -15,7 +15,7 @@
 namespace nw::test {
 namespace {
 
-// The name of a coroutine in a message. It has no parameters if the compiler lacks
+// The name of a coroutine in a message. The name contains no parameters if the compiler lacks
 // std::source_location.
 std::string function(std::string name, [[maybe_unused]] const char* parameters) {
 #ifdef __cpp_lib_source_location
@@ -49,7 +49,7 @@ TEST_CASE(
     CHECK(says(crash, function("crashing", "(nw::test::Scene&)") +
                           ", after co_await of AnyOf<nw::Signal"));
     CHECK(says(crash, ", nw::Delay> at test_process_mistakes.cpp:"));
-    // A failure of an LP's own function names no process.
+    // If an LP's own function fails, the message names no process.
     CHECK(!says(failure([](Scene& s) {
                     s.env.start(sleeper(s, 0, ""));
                     throw std::out_of_range("no such bed");
@@ -88,7 +88,8 @@ class EarlyModel final : public Model {
     Setup setup() override { return {.lps = 1, .until = 1, .process = process<EarlyBird>()}; }
 };
 
-// Makes a wait and does not await it. The last one has an effect nevertheless.
+// Creates an object that can be awaited, and does not await it. If `what` is 5, the object has an
+// effect nevertheless.
 Process unused_wait(Scene& scene, int what) {
     if (what == 0) static_cast<void>(scene.env.delay(3));
     if (what == 1) static_cast<void>(scene.shelf.get());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Things that are easily lost while processes wait. Goal: an amount, an object or an exception that
-// comes at the instant at which its process continues for another reason is not lost. Waits that
+// Goal: nothing is lost while processes wait. An amount, an object or an exception may come at the
+// instant at which its process continues for another reason. Even then, it is not lost. Waits that
 // can never end, and waits for objects of other LPs, are refused.
 //
-// Method: scenes, each the shortest one that could lose something.
+// Method: scenes. Each scene is the shortest one in which something could be lost.
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -61,7 +61,8 @@ TEST_CASE("an exception of a process reaches the waiting process through every c
     }
 }
 
-TEST_CASE("a process that fails after another condition has decided does not fail the event") {
+TEST_CASE(
+    "if a process fails after another condition has ended the wait, the event does not fail") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
             auto child = scene.env.start(fails_at(scene, 2));
@@ -113,7 +114,7 @@ TEST_CASE("an amount that arrives exactly at the time limit is not lost") {
 }
 
 TEST_CASE(
-    "an amount that a condition does not report returns to the container unless a variable holds "
+    "if a condition does not report an amount, the container gets it back unless a variable holds "
     "it") {
     const std::string text = told([](Scene& s) {
         s.env.start([](Scene& scene) -> Process {
@@ -189,7 +190,7 @@ TEST_CASE("awaiting a released or lost request again is refused") {
                "released or has lost the resource"));
 }
 
-TEST_CASE("a capacity of zero and infinite amounts and values that are not given are refused") {
+TEST_CASE("a capacity of zero, an infinite amount and a value that is not given are refused") {
     CHECK(says(failure([](Scene& s) { const Resource none(s.env, 0); }), "the capacity is 0"));
     CHECK(says(failure([](Scene& s) { const Store<int> none(s.env, 0); }), "the capacity is 0"));
     CHECK(says(failure([](Scene& s) {
@@ -213,7 +214,7 @@ TEST_CASE("a capacity of zero and infinite amounts and values that are not given
 
 // --- Other LPs -----------------------------------------------------------------------------------
 
-// LPs of which the second uses objects of the first.
+// Two LPs. The second one uses objects of the first one.
 class Neighbor final : public ProcessLp {
   public:
     using Crime = void (*)(Neighbor& victim, Neighbor& culprit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: a handler that writes to memory that all LPs share, or, under --check-heap, past the end of
-// one of its blocks, has failed. Out of order it is undone. In order it ends the run, with the same
-// message on every engine.
+// Goal: a handler fails if it writes to memory that all LPs share. With --check-heap, a handler
+// also fails if it writes past the end of one of its blocks. If the handler was executed out of
+// order, it is undone. In order, its failure ends the run, with the same message on every engine.
 //
 // Method: the model of gap_model.hpp, with memory from the arena of setup().
 #include <optional>
@@ -15,7 +15,8 @@
 namespace nw::test {
 namespace {
 
-// Allocates memory as setup() does. It is not in the arena if the interposer does not serve malloc.
+// Allocates memory as setup() does. The memory is not in the arena if the interposer does not serve
+// malloc.
 int* make_shared_number() {
     const SharedArena::Filling filling(linux_os());
     int* volatile number = new int(5);
@@ -45,7 +46,7 @@ const char* words_for(Fault fault) {
 }
 
 TEST_CASE(
-    "a forbidden write of a handler gives one message on every engine that names LP and event") {
+    "a forbidden write of a handler gives the same message with LP and event on every engine") {
     int* const shared = make_shared_number();
     for (const Fault fault : faults) {
         if (fault != Fault::overflow && !SharedArena::contains(shared)) continue;
@@ -58,7 +59,7 @@ TEST_CASE(
         }
     }
     CHECK(*shared == 5);
-    delete shared;  // it is writable again
+    delete shared;  // the memory is writable again
 }
 
 TEST_CASE("a forbidden write of a handler in a mis-speculated state is rolled back") {

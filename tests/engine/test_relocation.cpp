@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: a worker that is ordered to another core moves there, and its pages are requested there, or
-// fetched.
+// Goal: a worker that gets an order for another core moves to this core. It requests its pages on
+// the node of this core, or fetches them.
 //
 // Method: the test gives orders as placement does, between turns of a run on a fake machine.
 #include "tests/engine/stepped_run.hpp"
@@ -63,7 +63,7 @@ TEST_CASE("a worker moves to the CPU of its order and requests its pages there")
     OrderedRun ordered;
     ordered.assignments.order(0, 3, n3);
     ordered.turn();
-    CHECK(ordered.assignments.cpu_of(0) == -1);  // the order is not published
+    CHECK(ordered.assignments.cpu_of(0) == -1);  // the order is not yet published
     ordered.assignments.publish();
     ordered.turn();
     CHECK(ordered.assignments.cpu_of(0) == 3);
@@ -72,7 +72,8 @@ TEST_CASE("a worker moves to the CPU of its order and requests its pages there")
     CHECK(ordered.assignments.pages_fetched() == 0);
 }
 
-TEST_CASE("a worker that the kernel does not bind stays in place until an order succeeds") {
+TEST_CASE(
+    "if the kernel refuses to bind a worker, the worker stays in place until an order succeeds") {
     OrderedRun ordered;
     ordered.run.os().fail_next(FakeOs::Call::bind_thread, EPERM);
     ordered.assignments.order(0, 3, n3);
@@ -88,7 +89,7 @@ TEST_CASE("a worker that the kernel does not bind stays in place until an order 
     CHECK(ordered.assignments.refusal() == 0);
 }
 
-TEST_CASE("a worker fetches its pages once if it is ordered to and reports the time") {
+TEST_CASE("a worker that gets an order to fetch its pages does so once and reports the time") {
     OrderedRun ordered;
     ordered.assignments.order(0, 3, n3);
     ordered.assignments.fetch();

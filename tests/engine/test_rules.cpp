@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: every engine finds a broken rule, and reports it with the same message. Mistakes of the
-// model writer about rollback are found where the engine promises to find them.
+// Goal: every engine finds a broken rule, and reports this rule with the same message. The engine
+// finds the mistakes about rollback that it promises to find.
 #include <array>
 #include <limits>
 #include <string>
@@ -160,7 +160,7 @@ TEST_CASE("with --engine auto, Time Warp executes a run whose lookahead is lost 
     const RunResult result = run_model(model, config);
     CHECK(result.digest.hex() == expected);
     CHECK(result.engine_reason == "the lookahead is lost in rounding near the end time");
-    config.workers = 1;  // executes without windows
+    config.workers = 1;  // one worker executes without windows
     CHECK(run_model(model, config).engine == EngineKind::conservative);
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("a time below now + lookahead is refused even if time - now equals the
 
 // --- Mistakes about rollback ---------------------------------------------------------------------
 
-// State outside of LPs, which no model may have: the engine does not roll it back.
+// State outside of LPs. No model may have such state, because the engine does not roll it back.
 std::uint64_t handler_calls = 0;
 VirtualTime latest = 0;
 
@@ -266,8 +266,8 @@ TEST_CASE("a handler that is not repeatable is found when events are executed ag
         config.workers = 1;
         config.state_saving_interval = 7;
         config.check_rollback = 0.5;
-        // With this seed the first events are not rolled back, so that there are events to coast
-        // over.
+        // With this seed the first events are not rolled back, so that later rollbacks have events
+        // to coast over.
         config.seed = 3;
         const std::string error = model_error_of(model, config);
         INFO(error);

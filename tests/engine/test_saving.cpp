@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: a run that is saved, ended and continued, several times and with other options each time,
-// equals the sequential run to the bit: digest, committed events, end, output files, and the events
-// that on_commit() received.
+// Goal: a run is saved, ended and continued several times, each time with other options. It gives
+// exactly the results of the sequential run: digest, committed events, end, output files, and the
+// events that on_commit() received.
 //
-// Method: a chain of runs in one process. Each part continues from what the previous part saved,
-// with its own model object, so that data that LPs share with the model have another address each
-// time. A thread watches GVT and sends the stop signal at a drawn GVT. Some parts are also saved
-// every 20 or 100 ms. Engine, rollback method, window and other options are drawn anew for each
-// part.
+// Method: a chain of runs in one process. Each part continues from the saved run of the previous
+// part. Each part has its own model object, so that the data that LPs share with the model have
+// another address in each part. A thread reads GVT and sends the stop signal at a drawn GVT. Some
+// parts are also saved every 20 or 100 ms. Engine, rollback method, window and other options are
+// drawn anew for each part.
 //
-// A failure prints the seed; NUMAWARP_TEST_SEED=… runs that case alone.
+// A failure prints the seed. NUMAWARP_TEST_SEED=… runs only the case of this seed.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -39,8 +39,8 @@
 namespace nw::test {
 namespace {
 
-// Sends the signal when GVT has reached `gvt`. The thread ends after the run, because it must not
-// free memory while the run reserves the region.
+// Sends the signal when GVT has reached `gvt`. The thread ends after the run. A thread frees memory
+// at its end, and this must not happen while the run reserves the region.
 class StopAt {
   public:
     StopAt(VirtualTime gvt, const LiveProgress& progress)
@@ -109,7 +109,7 @@ void add(Met& met, const RunResult& result, const Chain& chain) {
     met.starts_amid += chain.saved_at() > 0 && result.reason == EndReason::interrupted ? 1 : 0;
 }
 
-// Draws the time at which a part is stopped, in the first 60 % of the way from `from` to `end`.
+// Draws the time at which a part is stopped, in the first 60 % of the time from `from` to `end`.
 VirtualTime draw_stop(Dice& dice, VirtualTime from, VirtualTime end) {
     return from + (end - from) * static_cast<double>(dice.below(600)) / 1000;
 }
@@ -164,8 +164,8 @@ void check_history(const RunResult& result, int parts) {
 
 using Engines = std::pair<EngineKind, EngineKind>;
 
-// `wanted`: the engine of the first part, and the engine of the others. Without it, engines are
-// drawn.
+// `wanted`: the engine of the first part, and the engine of the other parts. Without `wanted`, the
+// engines are drawn.
 void compare_with_sequential(std::uint64_t seed, Met& met,
                              std::optional<Engines> wanted = std::nullopt) {
     Dice dice(seed);
@@ -184,7 +184,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met,
     const Outcome reference = run_random_model(shape, reference_config);
 
     Chain chain;
-    std::vector<std::unique_ptr<RandomModel>> models;  // kept: the next one has another address
+    std::vector<std::unique_ptr<RandomModel>> models;  // kept: the next model has another address
     std::uint64_t on_commit_events = 0, on_commit_sum = 0;
     RunResult result;
     EngineKind engine = EngineKind::sequential;
@@ -307,7 +307,7 @@ TEST_CASE("after a restart LPs use the shared model data of the new process") {
         Met met;
         Chain chain;
         std::vector<std::unique_ptr<PointerModel>>
-            models;  // kept: the next one has another address
+            models;  // kept: the next model has another address
         RunResult result;
         for (int part = 1;; ++part) {
             Config config = wild_config(EngineKind::timewarp);

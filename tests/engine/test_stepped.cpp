@@ -71,7 +71,7 @@ void compare_cases(Draw& draw, std::uint64_t first_seed, std::size_t cases) {
     REQUIRE(sums.counters[Counter::safe_events] > 0);
     REQUIRE(sums.counters[Counter::groups_moved] > 0);
     REQUIRE(sums.counters[Counter::groups_sent] > 0);
-    // A small number of cases may contain none with check_interrupt.
+    // A small number of cases may contain no case with check_interrupt.
     if (cases >= 40) REQUIRE(sums.counters[Counter::interrupted_handlers] > 0);
     for (std::size_t i = 0; i < handoffs; ++i) {
         INFO(handoff_names[i]);
@@ -114,7 +114,8 @@ TEST_CASE("sequence numbers that wrap give the same result in any order of turns
     REQUIRE(rollbacks > 0);
 }
 
-// Groups of one LP, a GVT round whenever a worker requests one, a saved state before each event.
+// Returns options for groups of one LP, a GVT round whenever a worker requests one, and a saved
+// state before each event.
 Config fine_grained() {
     Config config;
     config.engine = EngineKind::timewarp;
@@ -124,7 +125,7 @@ Config fine_grained() {
     return config;
 }
 
-// All events are at whole times, and go to other LPs.
+// All events are at integer times, and go to other LPs.
 class Beat final : public LogicalProcess {
   public:
     explicit Beat(LpId) {}
@@ -153,13 +154,14 @@ TEST_CASE("without a lookahead one rank executes events at GVT irrevocably") {
         return run.counters()[Counter::safe_events];
     };
     CHECK(safe_of({.ranks = 1, .workers = 3}) == 16 * 49);
-    // With several ranks, events that were sent before may still arrive.
+    // With several ranks, events that were sent earlier may still arrive.
     CHECK(safe_of({.ranks = 2, .workers = 2}) == 0);
     config.keep_safe_events = true;
     CHECK(safe_of({.ranks = 1, .workers = 3}) == 0);
 }
 
-// Events at whole times. Each one starts a chain of zero delays over LPs that the state selects.
+// At each integer time, events start chains of zero delays. The state of an LP selects the next LP
+// of a chain.
 struct Hop {
     std::uint32_t left;
 };
@@ -181,8 +183,8 @@ class Chain final : public PlainStateProcess<std::uint64_t> {
     static constexpr std::uint32_t hops = 12;
 };
 
-// A history entry at the time of GVT and of an earlier generation is irrevocable and not yet
-// committed. Other LPs may have executed and freed the events that it sent.
+// A history entry that has the time of GVT and an earlier generation is irrevocable and not yet
+// committed. Other LPs may have executed and freed the events that the entry's handler sent.
 TEST_CASE("groups change workers while GVT stays at one time in a chain of zero delays") {
     Setup setup;
     setup.lps = 100;
@@ -254,7 +256,7 @@ Setup busy_setup(std::uint32_t lps, VirtualTime until) {
     return setup;
 }
 
-TEST_CASE("an LP that has speculated once executes safe events without a history again") {
+TEST_CASE("after an LP has speculated, it executes safe events without a history again") {
     const Setup setup = busy_setup(12, 60);
     Config config = fine_grained();
     config.window_mode = WindowMode::fixed;
@@ -292,10 +294,11 @@ TEST_CASE("a worker with a history executes few events between two GVT rounds") 
     }
 }
 
-// A sender that is interrupted before it pushes its mail may still send it to the group's old
-// owner, which forwards the mail late. No event beyond such mail may have been executed
+// If a sender is interrupted before it pushes its mail, the mail may go to the group's old owner,
+// which forwards it late. Until such mail arrives, no event after the mail may be executed
 // irrevocably. Seed 112 once failed.
-TEST_CASE("mail that a group's old owner forwards arrives before the safe horizon") {
+TEST_CASE(
+    "mail that a group's old owner forwards arrives before the safe horizon passes its time") {
     Setup setup;
     setup.lps = 24;
     setup.until = 40;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: a handler that was executed in a state that the sequential run never has leaves no trace,
-// also if a rollback executes it again, or if it damaged the headers of heap blocks.
+// Goal: a handler that was executed in a state that the sequential run never has leaves no trace.
+// This is also true if a rollback executes the handler again, or if the handler damaged the headers
+// of heap blocks.
 //
-// Method: models that are correct in order. Out of order they read freed memory, or write past a
-// block. The run is stepped (stepped_run.hpp). A failure prints the seed of the order.
+// Method: the models are correct if events are executed in order. Out of order, they read freed
+// memory, or write past a block. The run is stepped (stepped_run.hpp). A failure prints the seed of
+// the schedule.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -48,8 +50,8 @@ class Scene : public LogicalProcess {
     std::uint32_t id_;
 };
 
-// Per unit of time: `make` at 0, `use` at 0.3, `noise` at 0.35 and 0.45, `drop` at 0.6. Without
-// `make`, `use` reads a freed block to which `noise` has written.
+// In each unit of time, `make` is at 0, `use` at 0.3, `noise` at 0.35 and 0.45, and `drop` at 0.6.
+// Without `make`, `use` reads a freed block to which `noise` has written.
 class Reader final : public Scene {
   public:
     using Scene::Scene;
@@ -97,7 +99,7 @@ class Reader final : public Scene {
 };
 
 // `make` sets a number of bytes that fits into a block of 24 bytes. `drop` sets a number that does
-// not fit. `use` writes this number of bytes into the block, which other blocks follow.
+// not fit. `use` writes this number of bytes into the block. Other blocks follow the block.
 template <std::size_t too_many>
 class Writer final : public Scene {
   public:

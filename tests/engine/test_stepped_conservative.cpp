@@ -60,7 +60,8 @@ class SteppedWindows {
         const auto slow = static_cast<std::uint32_t>(dice_.below(machine_.ranks));
         for (std::uint32_t r = 0; r < machine_.ranks; ++r)
             if (r != slow) set_up(r);
-        // The slow rank receives what the others have sent so far, as a rank's pump does.
+        // The slow rank receives the messages that the other ranks have sent so far, as a rank's
+        // pump does.
         for (std::size_t tick = dice_.below(1000); tick > 0; --tick) {
             network_.tick();
             for (std::uint32_t r = 0; r < machine_.ranks; ++r)
@@ -93,7 +94,7 @@ class SteppedWindows {
     const WindowSums& sums() const { return ranks_[0]->rounds().result(); }
     bool network_is_idle() const { return network_.idle(); }
     std::uint64_t steps() const { return steps_; }
-    // Number of steps at which the last result made windows overlap their reductions.
+    // Number of steps in which windows overlapped their reductions, as the last result required.
     std::uint64_t steps_with_overlap() const { return steps_with_overlap_; }
     void stop_after(std::uint64_t steps) { stop_after_ = steps; }
 
@@ -163,8 +164,8 @@ class SteppedWindows {
     std::vector<std::unique_ptr<OutputWriter>> outputs_;
     std::vector<std::unique_ptr<WindowRank>> ranks_;
     std::vector<std::unique_ptr<WindowWorker>> workers_;
-    // The clock of the workers. The first worker's measurements decide how far windows overlap
-    // their reductions.
+    // The clock of the workers. How far windows overlap their reductions depends on the
+    // measurements of the first worker.
     static constexpr std::chrono::microseconds event_takes_{5000};
     const std::chrono::microseconds step_takes_;
     WindowWorker::Clock::time_point now_{std::chrono::seconds(1)};
@@ -265,7 +266,7 @@ TEST_CASE("a stopped conservative run has executed exactly the events before its
     REQUIRE(stopped > 0);
 }
 
-// Each LP's chain of events has its own times. From time 3 on, an event fails.
+// Each LP's chain of events has its own times. From time 3 on, each event fails.
 struct FailingLp final : LogicalProcess {
     explicit FailingLp(LpId id) : own(index(id)) {}
     void on_start(Context& context) override {
@@ -278,7 +279,7 @@ struct FailingLp final : LogicalProcess {
     std::uint32_t own;
 };
 
-TEST_CASE("of failures on several ranks the first in the order of events is reported") {
+TEST_CASE("if several ranks fail, the first failure in the order of events is reported") {
     const Setup setup{.lps = 16, .until = 100, .lookahead = 1, .process = process<FailingLp>()};
     for (std::uint64_t seed = 1; seed <= test::effort(100); ++seed) {
         INFO("seed " << seed);
@@ -294,7 +295,8 @@ TEST_CASE("of failures on several ranks the first in the order of events is repo
         } catch (const ModelError& error) {
             words = error.what();
         }
-        // The chain that LP 0 starts is at LPs 1, 6 and 11 at times 1, 2 and 3. It fails first.
+        // The chain that LP 0 starts has events at LPs 1, 6 and 11, at the times 1, 2 and 3. This
+        // chain fails first.
         CHECK(words.find("LP 11 at time 3") == 0);
         CHECK(words.find("the model's own words") != std::string::npos);
         CHECK(run.network_is_idle());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: a handler or can_end() that fails only because it was executed too early is undone, in
-// every schedule of workers and ranks that a seed draws.
+// every schedule of workers and ranks that is drawn from a seed.
 //
 // Method: the model of gap_model.hpp in a stepped run (stepped_run.hpp), in one thread.
 // test_failures.cpp uses real threads.
@@ -50,7 +50,7 @@ TEST_CASE("every kind of failure in a mis-speculated state is rolled back") {
     }
 }
 
-// A crash ends its event and not the batch: the events of the batch, with the one that crashed,
+// A crash ends its event and not the batch. All events of the batch, also the event that crashed,
 // count against the quota that --memory-cap sets.
 TEST_CASE("a batch in which a handler crashes spends the throttle's quota") {
     constexpr std::uint32_t quota = 1'000;
@@ -106,7 +106,7 @@ TEST_CASE("a failed handler leaves no open descriptor and does not change the re
 
 // Each LP of the second half gets an event at time 2 from an LP of the first half, which another
 // worker executes. If the LP executes its own event at time 3 before the other event arrives, it
-// schedules an event beyond the end of the run, and then fails if `fails`.
+// schedules an event beyond the end of the run, and then fails if `fails` is true.
 class HastyProcess final : public LogicalProcess {
   public:
     static constexpr std::uint32_t lps = 64;
@@ -149,7 +149,9 @@ class HastyModel final : public Model {
     const bool fails_;
 };
 
-TEST_CASE("events beyond the end that undone handlers have scheduled do not end the run") {
+TEST_CASE(
+    "events beyond the end that undone handlers have scheduled do not change the reason of the "
+    "end") {
     const bool fails = GENERATE(false, true);
     std::uint64_t rolled_back = 0;
     for (std::uint64_t seed = 1; seed <= effort(20); ++seed) {

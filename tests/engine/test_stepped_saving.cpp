@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: if several ranks are requested to pause at any moment, nothing is in flight when they have
-// paused. A run that continues from what they save gives the sequential result: with the same
-// ranks, or with other ranks and workers, under any schedule and any network.
+// Goal: several ranks may be requested to pause at any moment. When they have paused, no message is
+// in flight. A run that continues from their saved run gives the sequential result, with the same
+// numbers of ranks and workers or with others, under any schedule and any network.
 //
 // Method: stepped runs (stepped_run.hpp), one after the other. One seed determines model, options,
 // machines, schedules and moments. A failure prints the seed; NUMAWARP_TEST_SEED=… repeats the same
@@ -47,7 +47,7 @@ void compare_with_sequential(std::uint64_t seed, Met& met) {
     const Outcome reference = sequential_outcome(first);
 
     std::optional<SavedRun> saved;
-    std::vector<std::unique_ptr<RandomModel>> models;  // kept: the next one has another address
+    std::vector<std::unique_ptr<RandomModel>> models;  // kept: the next model has another address
     std::vector<TemporaryFolder> folders(5);
     Counters before;  // of the earlier parts
     std::uint64_t on_commit_events = 0, on_commit_sum = 0;
@@ -133,9 +133,9 @@ TEST_CASE("other ranks that continue a saved run give the sequential result") {
     compare_cases(1, 300);
 }
 
-// Three LPs on three slow ranks without a window. When chains of zero delays beyond GVT were
-// unbounded, events were canceled and sent again without end. GVT did not advance, because
-// something was always in flight.
+// The case has three LPs on three slow ranks, and no window. When chains of zero delays beyond GVT
+// were unbounded, events were canceled and sent again without end. GVT did not advance, because
+// some message was always in flight.
 TEST_CASE("a storm of rollbacks on a slow network ends") {
     Met met;
     compare_with_sequential(1001411, met);

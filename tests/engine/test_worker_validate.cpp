@@ -53,8 +53,8 @@ Config busy_config() {
     return config;
 }
 
-// A worker in the middle of a run that has uncommitted history, pending events, and rollbacks
-// behind it.
+// A worker in the middle of a run. The worker has uncommitted history and pending events, and the
+// run has had rollbacks.
 class BusyWorker {
   public:
     BusyWorker()
@@ -125,7 +125,7 @@ std::vector<T> with_first_twice(std::vector<T> list) {
 
 }  // namespace
 
-TEST_CASE("Worker::validate: a worker without faults passes at every step of a run") {
+TEST_CASE("Worker::validate: a worker without faults in the middle of a run passes") {
     BusyWorker busy;
     busy.require_in_order();
     CHECK(busy.worker().validate() > 100);
@@ -136,7 +136,7 @@ TEST_CASE("Worker::validate: wrong lists are found") {
     busy.check_found("an LP is on no list", busy.uncommitted(), without_last(busy.uncommitted()));
     busy.check_found("an LP is listed twice", busy.uncommitted(),
                      with_first_twice(busy.uncommitted()));
-    busy.lp().has_uncommitted = false;  // although it is listed
+    busy.lp().has_uncommitted = false;  // although the LP is listed
     busy.require_found();
     busy.lp().has_uncommitted = true;
     busy.check_found("a group is listed twice", busy.core().groups,
@@ -165,7 +165,7 @@ TEST_CASE("Worker::validate: wrong counts are found") {
     Counters more = busy.core().counters;
     ++more[Counter::executed_events];
     busy.check_found("more executed events are counted than exist", busy.core().counters, more);
-    busy.check_found("an anti-message is counted that does not exist",
+    busy.check_found("an anti-message that does not exist is counted",
                      busy.lp().unmatched_anti_messages, busy.lp().unmatched_anti_messages + 1);
     busy.check_found("a saved state has a wrong size", busy.lp().saved_states->bytes, 1u);
     std::uint32_t& seen = busy.core().epochs.*opened(SeenOf{});

@@ -2,7 +2,7 @@
 // --restart DIR: latest.json and the manifest of a checkpoint. The input is latest.json, a zero
 // byte, and the manifest. The target corrects the checksum of the manifest, because it tests the
 // checks behind the checksum. The memory of groups is not an input: it is an image of the process,
-// which only its checksum protects.
+// and only its checksum protects it.
 #include <filesystem>
 #include <fstream>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a command line, separated by zero bytes: the options, and the check whether they
-// agree with each other and with the model.
+// The input is the words of a command line, separated by zero bytes. The target reads the options,
+// and checks that they agree with each other and with the model.
 #include <nlohmann/json.hpp>
 
 #include "app/options/command_line.hpp"

@@ -28,7 +28,7 @@ ODD = [None, True, False, 0, -1, 1, 2 ** 63, -2 ** 63, 10 ** 400, 1e308, -1e308,
 
 
 def places(value):
-    """Yields (holder, key) of every value inside."""
+    """Yields (holder, key) of each value inside `value`."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in inside:
         yield value, key
@@ -36,7 +36,7 @@ def places(value):
 
 
 def damage(value, draw):
-    """Changes one value inside."""
+    """Changes or deletes one value inside `value`."""
     found = list(places(value))
     if not found:
         return

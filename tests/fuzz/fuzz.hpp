@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers for the fuzz targets. A target is one source file that defines LLVMFuzzerTestOneInput(),
-// which passes the input to numawarp's own reader. The reader must accept the input, or refuse it
-// with SetupError or MachineError. Everything else ends the process: another exception, a signal,
-// or a report of a sanitizer.
+// Helpers for the fuzz targets. A target is one source file that defines LLVMFuzzerTestOneInput().
+// This function passes the input to numawarp's own reader. The reader must accept the input, or
+// refuse it with SetupError or MachineError. Everything else ends the process: another exception, a
+// signal, or a report of a sanitizer.
 //
 // tests/fuzz/run builds the targets with clang's libFuzzer, and searches for new inputs. The
 // ordinary build links them with replay.cpp: the tests fuzz_<target> read the inputs of
@@ -29,7 +29,8 @@ inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
 }
 
-// Calls read(), which may refuse its input: the exceptions of exit codes 2 and 4.
+// Calls read(). It may refuse its input with SetupError (exit code 2) or MachineError (exit code
+// 4).
 template <class Read>
 void read_or_refuse(Read&& read) {
     try {

@@ -4,11 +4,11 @@
 QEMU must be installed. Kernel and busybox are downloaded once, as packages of the distribution by
 `apt-get download`, unpacked into a cache folder (NUMAWARP_GUEST_CACHE, else
 ~/.cache/numawarp-guest) and never installed. apt uses separate lists in that folder, from the
-system's sources: this needs no root, and the system's lists are not changed.
+system's sources: so no root rights are needed, and the system's lists are not changed.
 
 On Debian 12, QEMU 7.2 boots the distribution's kernel 6.1 reliably. QEMU 10 with kernel 6.12 from
-backports is better and is used if the same mirror has both. They must be used together: QEMU 7.2
-with kernel 6.12 dies in most boots.
+backports is better and is used if the same mirror has both. The newer QEMU and the newer kernel
+must be used together: QEMU 7.2 with kernel 6.12 crashes in most boots.
 """
 
 import fcntl
@@ -26,7 +26,7 @@ from pathlib import Path
 
 FORMAT = 1  # of a cache folder; a new number starts a new folder beside the old one
 QEMU = "qemu-system-x86_64"
-# In the order of loading. Some of them are built into the kernel, depending on the distribution.
+# In the order of loading. Depending on the distribution, some modules are built into the kernel.
 MODULES = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci",
            "virtio_console", "netfs", "fscache", "9pnet", "9pnet_virtio", "9p"]
 KERNEL_PACKAGE = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}
@@ -118,8 +118,8 @@ def _backports_of(apt, work):
 
 
 def _make(apt, made, qemu_packages=()):
-    """Fills the folder `made`, with `qemu_packages` including a QEMU. Returns False if a package is
-    not available."""
+    """Fills the folder `made`. With `qemu_packages`, the folder also contains a QEMU. Returns False
+    if a package is not available."""
     unpacked = made.with_name("unpacked")
     shutil.rmtree(unpacked, ignore_errors=True)
     kernel = apt.kernel_packages()
@@ -136,7 +136,8 @@ def _make(apt, made, qemu_packages=()):
         shutil.copy(unpacked / f"usr/bin/{QEMU}", made)
         for name in ("qemu", "seabios"):
             shutil.copytree(unpacked / "usr/share" / name, made / "share" / name, symlinks=True)
-        # The libraries are those of the installed QEMU; a newer QEMU may need more of them.
+        # The newer QEMU uses the libraries of the installed QEMU, and may need other libraries,
+        # too.
         if subprocess.run([made / QEMU, "--version"], capture_output=True).returncode != 0:
             return False
     (made / "qemu.json").write_text(json.dumps(qemu))

@@ -3,9 +3,9 @@
 # PID 1 of the guest, first half: runs in the initramfs and makes the host's file tree the guest's
 # root.
 #
-# The host exports its tree through QEMU's 9p server: one read-only export `host` of everything, and
-# an export rw0, rw1, ... for each writable folder. The guest's own /proc, /sys, /dev, /run and /tmp
-# are mounted over it. Then session.sh becomes PID 1.
+# The host exports its tree through QEMU's 9p server: one read-only export `host` of the whole tree,
+# and an export rw0, rw1, ... for each writable folder. The guest's own /proc, /sys, /dev, /run and
+# /tmp are mounted over the tree. Then session.sh becomes PID 1.
 #
 # Content of the initramfs: /bin (busybox), /modules (in the order of their names), /guest:
 #   session.sh, command.sh   second half, and the command
@@ -58,8 +58,8 @@ hostname numaguest
 echo "127.0.0.1 localhost numaguest" >/host/run/hosts
 mount --bind /host/run/hosts /host/etc/hosts
 
-# Pages that the kernel moves would distort the observations of a test. A --sysctl can switch it on
-# again.
+# Pages that the kernel moves would distort the observations of a test. A --sysctl can switch NUMA
+# balancing on again.
 echo 0 >/proc/sys/kernel/numa_balancing
 while IFS='=' read -r name value; do
     echo "$value" >"/proc/sys/$(echo "$name" | tr . /)"

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a command on a Linux with several NUMA nodes: a QEMU guest on this machine's own file tree.
 
-Output, errors and exit code are the command's. The tree is read-only, and /tmp, /run and /dev/shm
-are separate and empty in the guest; of /tmp it sees the working folder and the folders named by
---rw and --ro. The guest is emulated: it is slow, and not suited to measure speed.
+Output, errors and exit code are those of the command. The tree is read-only. /tmp, /run and
+/dev/shm are separate and empty in the guest, but /tmp contains the working folder and the folders
+of --rw and --ro if they are below /tmp. The guest is emulated. Therefore it is slow, and its speed
+is not meaningful.
 
 Exit codes: the command's (128 + n for signal n); 124 the command did not end in time; 125 the guest
 crashed; 77 no guest can run on this machine, for the printed reason; 2 wrong option.

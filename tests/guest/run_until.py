@@ -2,20 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program of numawarp inside the guest and interrupts it, like Ctrl-C.
 
-The time starts when the program's placement is watched, which its answer to SIGUSR2 shows, because
-the set-up takes long on a busy host. After the time the program continues until three consecutive
-answers fulfill the condition, or until a deadline after which it is considered impossible. So a
-slow host changes the duration of the run, but not the result of the test.
+The time starts when the program watches its placement, because the set-up takes long on a busy
+host. The program's answer to SIGUSR2 shows whether the placement is watched. After the time, the
+program continues until three consecutive answers fulfill the condition, or until a deadline, after
+which the condition counts as impossible. So a slow host changes the duration of the run, but not
+the result of the test.
 
 usage: run_until.py SECONDS COMMAND CONDITION PROGRAM...
 
-SECONDS    minimum duration of the run COMMAND    of the shell, executed after SECONDS, where $RUN
-is the program's process; then SECONDS pass
-           once more. -: no command
+SECONDS    minimum duration of the run
+COMMAND    a shell command that is executed after SECONDS; $RUN is the program's process. After the
+           command, the program runs for SECONDS again. -: no command
 CONDITION  local   at most 1 % of the pages of each kind are remote
            spread  the search for weights has ended, and state pages have the shares of the weights
            grown   spread, and state pages have grown by a fifth since the first answer
-           other   a regular expression that the answer contains
+           other   a regular expression that matches a part of the answer
            -       no condition
 
 exit code: the program's exit code"""

@@ -17,7 +17,7 @@ port() {
 }
 report=$(port report)
 
-# A channel cannot be opened twice, but a pipe can: so that `echo text >/dev/stderr` works.
+# A channel cannot be opened twice, but a pipe can. With pipes, `echo text >/dev/stderr` works.
 mkfifo /run/guest/out /run/guest/err
 cat /run/guest/out >"$(port out)" &
 out=$!
@@ -28,7 +28,8 @@ echo started >"$report"
 (. /run/guest/command.sh) </dev/null >/run/guest/out 2>/run/guest/err
 code=$?
 
-# The pipes end with their last writer. Processes that the command left behind are not waited for.
+# A pipe ends when its last writer ends. The session does not wait for processes that the command
+# left behind.
 (sleep 1; kill $out $err) &
 wait $out $err 2>/dev/null
 sync

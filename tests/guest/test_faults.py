@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""If the machine refuses a resource, the run ends with the right digest and reports once which
-feature it does without: one core by affinity or cpuset, memory of another node only, limited
+"""If the machine refuses a resource, the run ends with the right digest, and reports the missing
+feature once. The cases are: one core by affinity or cpuset, only memory of another node, limited
 address space, strict overcommit, no locked memory, a full node, and system calls that a container
 forbids."""
 
@@ -36,8 +36,8 @@ def refused(call, error):
 # Notices that one worker causes with the options BUSY; they are not faults of the machine.
 IDLE = ["--rebind 0.2: has no effect with one worker", "--check-rebind 0.5: has no effect with one worker"]
 
-# name: (text of the notice, or None if no feature is lost; arguments of Batch.add). On n2 cores 0
-# and 1 are node 0, cores 2 and 3 node 1.
+# name: (text of the notice, or None if no feature is lost; arguments of Batch.add). On n2, cores 0
+# and 1 are on node 0, and cores 2 and 3 are on node 1.
 CASES = {
     "nothing": (None, {}),
     "one_core_by_affinity": (None, {"through": ["taskset", "-c", "3"]}),
@@ -77,8 +77,8 @@ batch.shell("echo 1 >/proc/sys/kernel/numa_balancing")
 add(batch, "balancing")
 batch.shell("echo 0 >/proc/sys/kernel/numa_balancing")
 
-# A file whose pages prefer node 1 takes all memory that the kernel hands out there. The kernel
-# keeps a reserve of about 40 MiB: LPs that should be on the node must need more.
+# A file whose pages prefer node 1 takes all memory of this node that the kernel gives to programs.
+# The kernel keeps a reserve of about 40 MiB: LPs that should be on the node must need more.
 batch.add("sequential_large", *LARGE_MODEL, "--engine", "sequential")
 batch.shell("mkdir /tmp/hog && mount -t tmpfs -o size=2G,mpol=prefer:1 hog /tmp/hog")
 # File pages that the kernel can reclaim would make room for moved pages. They are dropped first.
@@ -89,7 +89,8 @@ for part in range(3):
 add(batch, "node_full", model=LARGE_MODEL)
 
 results = batch.run()
-# The kernel does not count memory that is only reserved: nothing is lost under strict overcommit.
+# The kernel does not count memory that is only reserved: no feature is lost under strict
+# overcommit.
 CASES |= {"overcommit": (None, {}), "balancing": ("kernel also moves pages", {}),
           "node_full": ("node 1 has no room", {})}
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""After the start every group's pages are on its worker's node, on the named topologies: 1, 2, 4
-and 8 nodes, one with unequal distances there and back, and one with a node that has only memory.
+"""After the start, every group's pages are on its worker's node. The arguments name the topologies:
+1, 2, 4 and 8 nodes, one topology whose distances differ in the two directions, and one topology
+with a node that has only memory.
 
 First touch must place the LPs' state and the engine's memory of a group correctly without the
-daemon. Mail is first touched by its sender, on any node. The daemon corrects this, and the test
-waits for it (run_until.py).
+daemon. Mail is first touched by its sender, on any node. The daemon moves such pages, and the test
+waits until they have moved (run_until.py).
 
 With --memory libc nothing is placed, and the same measurement shows this (the figure is
 printed)."""

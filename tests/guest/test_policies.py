@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--place on a machine of four nodes with different links, described by a file: pages have the
-shares of the weights, also after groups were rebound; workers on badly connected nodes move to well
-connected nodes within three periods, with their pages; the digest is that of the sequential
-engine."""
+"""Tests --place on a machine with four nodes, whose different links are described by a file. Pages
+have the shares of the weights, also after groups were rebound. Workers on badly connected nodes
+move to well connected nodes within three periods, with their pages. The digest is that of the
+sequential engine."""
 
 import errno
 import json
@@ -29,8 +29,8 @@ DECIDED = "mail.*(local|weighted): with weighted pages on all nodes"
 REFUSED = [("weighted", "move_pages", ["not permit moving pages"]),
            ("asymsched", "move_pages", ["not permit moving pages"]),
            ("asymsched", "sched_setaffinity", ["workers could not be bound to cores", "workers stay on their CPUs"])]
-# Weights in a kernel from 6.9 on. They equal the weights of the links for workers on nodes 0 and 1.
-# No other run of this test has these weights.
+# Weights that the test sets in a kernel from version 6.9 on. They equal the weights that numawarp
+# computes from the links for workers on nodes 0 and 1. No other run of this test has these weights.
 KERNELS_WEIGHTS = [3, 3, 2, 1]
 SEARCH_SECONDS = 45  # until proximity has been found, in seven steps and perhaps one reversed step
 
@@ -55,7 +55,7 @@ batch.add("weighted", *LONG, "--place", "weighted", *with_links, "--rebind", 3, 
           through=guest.interrupted(SEARCH_SECONDS, until="spread"))
 batch.add("asymsched", *LONG, "--place", "asymsched", *with_links,
           through=guest.interrupted(SECONDS, until=ARRIVED))
-# Takes away CPUs 0 to 3, and thus nodes 0 and 1.
+# The cgroup of these runs loses CPUs 0 to 3, and thus nodes 0 and 1.
 group = "/sys/fs/cgroup/shrinking"
 batch.shell(f"mkdir {group}; echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control; echo 0-7 >{group}/cpuset.cpus")
 take_away = f"echo 4-7 >{group}/cpuset.cpus"
@@ -113,8 +113,8 @@ for kind in ("state", "engine"):
     remote = ((moved.numa.get("placement") or {}).get(kind) or {}).get("remote_share")
     programs.expect(remote is not None and remote < 0.01, f"asymsched: {remote} of {kind} is remote")
 
-# The guest has no miss counters, and all its memory is equally fast. Whatever the trial decides,
-# the pages are placed accordingly.
+# The guest has no miss counters, and all its memory is equally fast. So the trial may choose either
+# placement. The pages must be placed as the trial has chosen.
 tried = results["auto"]
 guest.expect_ended(programs, "auto", tried, exit_code=130)
 guest.expect_ended(programs, "auto, workers on all nodes", results["auto-full"])
@@ -139,7 +139,7 @@ for place, call, told in REFUSED:
     placed = result.numa.get("placed", "")
     programs.expect(nodes == [0, 1], f"{what}: workers stay on nodes {nodes}: {placed}")
     programs.expect(placed.endswith("; refused by the kernel: workers stayed") == (call == "sched_setaffinity"),
-                    f"{what}: the report of moves shows whether they were refused")
+                    f"{what}: the report of moves shows whether the moves were refused")
 
 whole = results["refused-whole"]
 guest.expect_ended(programs, "weighted to its end without move_pages", whole)

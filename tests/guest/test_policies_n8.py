@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--place on eight nodes with one core each, where a file describes different links. Four workers
-begin on nodes 0 to 3. Nodes 0, 5, 6 and 7 have the best links, and only placements with all of
-these nodes are admissible.
+"""Tests --place on eight nodes with one core each, whose different links are described by a file.
+Four workers begin on nodes 0 to 3. Nodes 0, 5, 6 and 7 have the best links, and only placements
+with all of these nodes are admissible.
 
-asymsched: the workers move there within three periods, their pages follow, and the digest is that
-of the sequential engine. If pages do not follow, the workers move them after two seconds. A move
-that costs more than the allowed share is postponed, and a run that ends before it has stayed on its
-nodes and reports this. Two ranks of two workers decide together.
+asymsched: the workers move to these nodes within three periods, their pages follow, and the digest
+is that of the sequential engine. If pages do not follow, the workers fetch these pages after two
+seconds. A move that would cost more than the allowed share of time is postponed. If the run ends
+before the move, the workers have stayed on their nodes, and the run reports this. Two ranks with
+two workers each decide together.
 
 weighted: state pages have the shares of the weights, to within one percentage point, also if groups
 are rebound and if states grow. The search moves no page twice in one step, and the number of
@@ -24,8 +25,9 @@ programs = Programs()
 MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-group", 16, "--remote", 0.5]
 LONG = [*MODEL, "--until", 1e9]
 TRAFFIC = ["traffic", "--objects", 1024, "--until", 1e9]
-# An LP takes 1.3 MB. The pages on three of the four nodes would move, at SECONDS_A_GB, for which
-# SHARE_SPENT of the run's time may be used: 400 LPs move after 3 s, 1536 LPs would move after 9 s.
+# An LP takes 1.3 MB. The pages on three of the four nodes would move. A move takes SECONDS_A_GB per
+# GB, and moves may take SHARE_SPENT of the run's time. So 400 LPs move after 3 s, and 1536 LPs
+# would move after 9 s.
 SECONDS_A_GB, SHARE_SPENT = 0.3, 0.05
 HEAVY = ["phold", "--state", 1048576, "--touch", 64, "--lps-per-group", 16, "--remote", 0.5, "--until", 1e9,
          "--rollback", "reverse"]
@@ -83,7 +85,7 @@ def counted_and_interrupted(name, seconds):
     return guest.interrupted(seconds / 2, f"wc -l </proc/$RUN/maps >{name}.maps", until="spread")
 
 
-# mpirun ends all ranks when the first of them ends with another exit code than 0. The signal of one rank stops all ranks,
+# mpirun ends all ranks when the first of them ends with another exit code than 0. A signal to one rank stops all ranks,
 # so another rank may end with 130 before its own time is over.
 EXPECTED = '{ [ $code = 124 ] || [ $code = 130 ]; } || { echo "a rank ended with $code" >&2; false; }'
 interrupted_ranks = ["sh", "-c", f'timeout --signal=INT {RANKS_SECONDS} "$@"; code=$?; {EXPECTED}', "sh"]

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One rank per NUMA node, started by jobs/lib/launch.py: each rank is bound to its own node and has
-its memory there, and the digest is that of the sequential engine.
+"""Tests one rank per NUMA node, started by jobs/lib/launch.py. Each rank is bound to its own node
+and has its memory on this node, and the digest is that of the sequential engine.
 
-Tested on four nodes as Open MPI sees them, on nodes of different sizes, and beside a node that has
-only memory, where mpirun's definition of a node is wrong. With --memory libc and all memory from
-the first node the same measurement shows remote pages, so the test can fail."""
+The test uses three topologies: four nodes that Open MPI finds, nodes of different sizes, and a
+topology with a node that has only memory, for which mpirun's definition of a node is wrong. With
+--memory libc and all memory from the first node, the same measurement shows remote pages, so the
+test can fail."""
 
 import sys
 from collections import Counter

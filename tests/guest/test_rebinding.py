@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pages follow their group when it changes its worker.
+"""Pages follow their group when the group changes its worker.
 
-Half of the groups change their worker at random. Two periods of the daemon later less than 1 % of
-all pages are remote, and less than 1 % of the pages of mail. Without the daemon the pages stay, so
-the test can fail. The second model is one that needs rebinding: traffic on 1024 objects, where
-groups move because loads differ; its digest stays that of the sequential engine."""
+Half of the groups change their worker at random. Two periods of the daemon later, less than 1 % of
+all pages and less than 1 % of the pages of mail are remote. Without the daemon, the pages stay, so
+the test can fail. The second model, traffic on 1024 objects, needs rebinding: its groups move
+because loads differ. The digest of this model is that of the sequential engine."""
 
 import guest
 from programs import Programs
@@ -13,7 +13,7 @@ from programs import Programs
 programs = Programs()
 
 # Each group has 64 KiB of state, and events and mail from all workers. The events are too large for
-# mail rings, so that they take the groups' bottom halves.
+# mail rings, so they go through the bottom halves of the groups.
 MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-group", 16,
          "--payload", 256, "--remote", 0.5, "--until", 1e9]
 TRAFFIC = ["traffic", "--objects", 1024, "--until", 1200]
@@ -24,7 +24,7 @@ PASSES = 3
 
 
 def passes_since_move(history):
-    """(sample, passes since groups moved) of the samples after the first move."""
+    """Yields (sample, passes since groups moved) for the samples after the first move."""
     moved = moved_at = 0
     for sample in history:
         if sample["groups_moved"] > moved:
@@ -35,7 +35,7 @@ def passes_since_move(history):
 
 def run_forced(name):
     """Runs that are interrupted between the first and the second rebinding, after the daemon's
-    passes. If a busy host makes the guest too slow, they are repeated with longer times."""
+    passes. If a busy host makes the guest too slow, the runs are repeated with longer times."""
     for rebind_seconds in (4, 8, 16):
         batch = guest.Batch(programs, name, f"forced-{rebind_seconds}")
         forced = [*MODEL, "--workers", WORKERS[name], "--rebind", rebind_seconds,

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts of jobs/slurm under a SLURM that really binds, on four NUMA nodes. srun gives each
-rank the cores and the memory of one node: a script that is not a model reads this from the kernel.
-numawarp's ranks then have a worker on each of these cores, and no page elsewhere.
+"""Tests the scripts of jobs/slurm on four NUMA nodes, under a SLURM that binds tasks to cores and
+memory. srun gives each rank the cores and the memory of one node: a script prints these resources,
+which it reads from the kernel. numawarp's ranks have a worker on each of these cores, and no page
+on another node.
 
-Also tested: a SLURM whose configuration describes the machine as two sockets of two nodes each, as
-on many clusters, and mpirun under a SLURM without PMIx."""
+The test also covers a SLURM whose configuration describes the machine as two sockets of two nodes
+each, as on many clusters, and mpirun under a SLURM without PMIx."""
 
 import json
 import shlex
@@ -48,7 +49,7 @@ def run(folder, cores_of_a_socket, jobs):
     words = [shlex.join(map(str, ["--output=%x.out", *job])) for job in jobs]
     options = ["--rw", folder, "--ro", programs.bin, "--ro", CHECKOUT,
                "--env", "OMPI_ALLOW_RUN_AS_ROOT=1", "--env", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-               # The only network interface, which mpirun overlooks under SLURM.
+               # Under SLURM, mpirun does not find the only network interface.
                "--env", "OMPI_MCA_oob_tcp_if_include=lo"]
     done = guest.run("n4", sys.executable, CHECKOUT / "tests/guest/slurm_job.py", cores_of_a_socket, *words,
                      options=options, folder=folder)
@@ -63,8 +64,8 @@ def log(folder, name):
 
 
 def expect_shown(name, text, tasks):
-    """Checks that each task has the cores of one node and is bound to its memory, with another node
-    for each task."""
+    """Checks that each task has the cores of one node and is bound to the memory of this node, and
+    that each task has a different node."""
     places = []
     for line in filter(lambda line: line.startswith("task "), text.splitlines()):
         words = line.split()

@@ -25,7 +25,8 @@ class Topology:
     distances: list[list[int]] | None  # None: 10 to itself, 20 to all others (the kernel's default)
 
 
-# name: (nodes, distances). Each needs at most 2.5 GiB of the host's memory, used only when touched.
+# name: (nodes, distances). Each topology needs at most 2.5 GiB of the host's memory, and uses only
+# pages that are touched.
 PRESETS = {
     "n1": ("2:1G", None),
     "n2": ("2:768M,2:768M", "10,21;21,10"),
@@ -57,7 +58,8 @@ def parse_distances(text, count):
 
 
 def parse(text, distances=None):
-    """The topology of a preset's name or a list of nodes; `distances` replaces the preset's.
+    """The topology of a preset's name or a list of nodes; `distances` replaces the distances of the
+    preset.
 
     Raises ValueError, whose text names the allowed values.
     """

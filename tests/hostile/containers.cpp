@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers used in ways that their documentation forbids, as happens in a state that the
-// sequential run never has.
+// Containers that are used in ways that their documentation forbids. This happens in states that
+// the sequential run never has.
 #include <algorithm>
 #include <any>
 #include <deque>
@@ -21,8 +21,9 @@
 namespace hostile {
 namespace {
 
-// A common mistake: objects are inserted when they arrive, and erased when they leave. In order
-// each object is there once. If two versions of it meet in one LP, find() may return end().
+// A common mistake: objects are inserted when they arrive, and erased when they leave. In an
+// execution in order, each object is in the map once. If two versions of an object meet in one LP,
+// find() may return end().
 struct Visitors {
     std::map<std::uint64_t, int> by_number;
 };

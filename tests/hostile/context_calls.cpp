@@ -120,8 +120,8 @@ struct Old {
 
 void keep_context(Scene& scene) { scene.kept<Old>().context = &scene.context(); }
 
-// Does not use the pointer: by now, it may point to the Context of another handler, or into another
-// stack.
+// Does not use the pointer, because it may now point to the Context of another handler, or into
+// another stack.
 void use_old_context(Scene& scene) {
     if (scene.kept<Old>().context != nullptr) throw std::runtime_error("an old Context");
 }

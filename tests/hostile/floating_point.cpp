@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes that a handler makes to its thread's floating-point environment. The next handler must
-// not see them.
+// Changes that a handler makes to its thread's floating-point environment. These changes must not
+// affect the next handler.
 #include <cfenv>
 
 #include <xmmintrin.h>
@@ -57,7 +57,7 @@ void go_backward_and_crash(Scene&) {
     crash();
 }
 
-// This flag makes the processor refuse unaligned accesses.
+// With the alignment-check flag, the processor refuses unaligned accesses.
 [[gnu::noinline]] void read_misaligned(Scene&) {
     volatile char bytes[16] = {};
     asm volatile(

@@ -15,8 +15,8 @@ std::uint64_t bits_of(double value) {
     return bits;
 }
 
-// Checks the rounding mode, numbers below the smallest normal one, and that a division by zero does
-// not trap.
+// Checks the rounding mode, numbers below the smallest normal number, and that a division by zero
+// does not trap.
 std::uint64_t look_at_doubles() {
     volatile double one = 1;
     volatile double three = -3;

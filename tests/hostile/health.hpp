@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash of the thread's state that one handler may leave behind for the next. It is the same
-// wherever nothing was left. It goes into the digest.
+// A hash of the parts of the thread's state that a handler may change for later handlers. The hash
+// is the same whenever no handler has changed these parts. It is a part of the digest.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: anything that a handler does when its events came in the wrong order has no effect.
-// Anything that it does in order ends the run with one line, the same on every engine. hostile.py
+// Goal: if a handler misbehaves while events are executed out of order, this has no effect. If it
+// misbehaves in order, the run ends with one line, which is the same on every engine. hostile.py
 // runs this model and contains the required outcome of each kind.
 //
 // Method: eight LPs count together. At each whole time one of them sends the next number to LP 0
-// and LP 7, which check that no number is missing. In order no number is missing. If a worker runs
-// ahead of the others, its LP sees a gap, and then misbehaves (--when out-of-order). With --when
-// in-order, LP 7 misbehaves at number 50, and no other LP does.
+// and LP 7, which check that no number is missing. In an execution in order, no number is missing.
+// If a worker runs ahead of the others, its LP detects a gap, and then misbehaves (--when
+// out-of-order). With --when in-order, LP 7 misbehaves at number 50, and no other LP does.
 //
 // The model uses only the public interface, like a user's model.
 #include <atomic>
@@ -31,7 +31,7 @@ constexpr nw::EventType tick = 0, count = 1, echo = 2;
 const Kind* chosen = nullptr;
 bool in_order = false;
 
-// Number of times that the misbehavior happened in this process. It is not rolled back.
+// Number of times that the misbehavior happened in this process. The number is not rolled back.
 std::atomic<int> times_done = 0;
 
 bool is_chosen(Hook hook) { return chosen->hook == hook; }
@@ -145,7 +145,7 @@ class Hostile final : public nw::Model {
         for (const Kind* kind : all_kinds()) names.emplace_back(kind->name);
         options.add_choice("do", do_, names, "the kind of misbehavior; --list describes all kinds");
         options.add_choice("when", when_, {"in-order", "out-of-order"},
-                           "once, at number 50, or whenever events came out of order");
+                           "in-order: once, at number 50; out-of-order: at each missing number");
     }
 
     nw::Setup setup() override {
@@ -192,7 +192,7 @@ const char* name_of(Hook hook) {
     return names[static_cast<std::size_t>(hook)];
 }
 
-// Prints one kind per line, for the driver. Tabs separate the fields.
+// Prints one kind per line, for hostile.py. Tabs separate the fields.
 void list_kinds() {
     for (const Kind* kind : all_kinds()) {
         std::string traits;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the outcome of everything that a handler may do. Out of order, it is undone, and the run
-ends with the sequential digest. In order, the run ends with the same single line on every engine.
-No run hangs, and no run uses more memory than its cap. The kinds of misbehavior are those of the
-program `hostile` (hostile.cpp).
+"""Checks the outcome of everything that a handler may do wrong. Misbehavior out of order is undone,
+and the run ends with the sequential digest. After misbehavior in order, the run ends with the same
+single line on every engine. No run hangs, and no run uses more memory than its cap. The kinds of
+misbehavior are those of the program `hostile` (hostile.cpp).
 
 usage: hostile.py FOLDER-OF-PROGRAMS [--only PATTERN] [--ranks SHARE] [--every-engine] [--seed N]
                   [--not-yet]
@@ -14,7 +14,7 @@ usage: hostile.py FOLDER-OF-PROGRAMS [--only PATTERN] [--ranks SHARE] [--every-e
   --every-engine    run each kind with each rollback method on each number of workers, instead of
                     drawing one of these combinations
   --seed N          seed of these draws; default: NUMAWARP_FIRST_SEED, or else a new seed each day
-  --not-yet         run only the kinds of not_yet.py, and print which have the required outcome now
+  --not-yet         run only the kinds of not_yet.py, and print the kinds that have the required outcome now
 """
 
 import argparse
@@ -39,15 +39,15 @@ from not_yet import NOT_YET
 
 SECONDS_MAX = 60
 CAP_MIB = 256
-# numawarp promises at most 5 % more than the cap. 1 % is for single pages that are outside of the
-# cap when it is measured.
+# numawarp guarantees at most 5 % more than the cap. Another 1 % is for single pages that are
+# outside of the cap when the memory is measured.
 RESIDENT_MAX_KIB = CAP_MIB * 1024 * 1.06
 ATTEMPTS = 12
 LAUNCHER_CRASHES_MAX = 2
 SLOWEST_SHOWN = 10
 
-# Groups of one LP, and a window in which workers run ahead by ten numbers: events out of order are
-# likely, and the damage that one worker causes does not occupy the others for seconds.
+# Groups have one LP, and the window lets workers run ahead by ten numbers. So events out of order
+# are likely, but the damage that one worker causes does not occupy the other workers for seconds.
 COMMON = ["--quiet", "--pin", "off", "--memory-cap", f"{CAP_MIB}M", "--lps-per-group", "1",
           "--rebind", "off"]
 ENGINES = {
@@ -66,7 +66,7 @@ class Kind:
     name: str
     hook: str
     traits: set
-    says: str  # "-": it does not end the run
+    says: str  # "-": the misbehavior does not end the run
     sentence: str
 
     @property
@@ -75,8 +75,8 @@ class Kind:
 
     @property
     def seconds_max(self):
-        """The time after which the handler of an irrevocable event is ended: short if it never
-        returns."""
+        """The time after which the handler of an irrevocable event is ended. The time is short if
+        the handler never returns."""
         return 0.3 if "dear" in self.traits and not self.says else 5
 
     def whens(self):
@@ -89,7 +89,7 @@ class Kind:
         """Yields (engine, rollback). If `drawn` is a number, it selects one combination out of
         those that execute events out of order."""
         yield "sequential", None
-        # On this engine, no event comes out of order.
+        # On the conservative engine, no event comes out of order.
         if when == "in-order" and self.hook != "can_end":
             yield "conservative", None
         rollbacks = ["snapshot"] if "keeps_heap" in self.traits else ["snapshot", "copy"]
@@ -103,7 +103,7 @@ class Kind:
 
 @dataclass
 class Ended:
-    exit_code: int  # None: it hung
+    exit_code: int  # None: the run hung
     stdout: str
     stderr: str
     seconds: float
@@ -113,8 +113,8 @@ class Ended:
 
     @property
     def ours(self):
-        """The lines that numawarp printed on standard error, without the rank that it names on
-        several ranks."""
+        """The lines that numawarp printed on standard error, without the number of the rank, which
+        the lines of several ranks contain."""
         return [re.sub(r"^numawarp: rank \d+: ", "numawarp: ", line)
                 for line in self.stderr.split("\n") if line.startswith("numawarp: ")]
 
@@ -137,8 +137,8 @@ class Verdict:
 
 
 class Runner:
-    """Runs the program, each time in a new folder and for SECONDS_MAX at most (ranks: twice as
-    long)."""
+    """Runs the program, each time in a new folder. A run takes at most SECONDS_MAX, on several
+    ranks twice as long."""
 
     def __init__(self, program, work):
         self.program = program
@@ -161,7 +161,7 @@ class Runner:
         if "writes_rows" in kind.traits and engine != "conservative":
             command += ["--output", "rows"]
         ended = self.wait(list(map(str, command)), folder)
-        # Open MPI 4.1's launcher sometimes crashes itself while it prints that a rank has called
+        # Open MPI 4.1's launcher sometimes crashes while it prints that a rank has called
         # MPI_Abort().
         if engine == "2 ranks" and ended.exit_code == -signal.SIGSEGV and "ORTE_ERROR_LOG" in ended.stderr:
             with self.lock:
@@ -189,7 +189,7 @@ class Runner:
         timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         try:
-            os.killpg(process.pid, signal.SIGKILL)  # processes that it started and left behind
+            os.killpg(process.pid, signal.SIGKILL)  # processes that the program left behind
         except ProcessLookupError:
             pass
         stats = {}
@@ -212,8 +212,8 @@ def judge_any(ended):
 
 
 def judge_failure(kind, ended):
-    """In order, the run must end with one line, which names the right event and contains the right
-    text."""
+    """Yields the faults of a run that must end with one line. The line must name the right event
+    and contain the right text."""
     codes = (2, 3) if kind.hook in ("setup", "constructor", "finished") else (3,)
     if ended.exit_code not in codes:
         yield f"exit code {ended.exit_code}, not 3"
@@ -290,7 +290,8 @@ def judge(kind, when, runner, on_ranks, drawn):
             expected = when == "in-order" or rollback is not None
             if engine == "sequential" and when == "out-of-order" and done:
                 verdict.wrong.append((f"{engine}: misbehaved in order", ended))
-            # How far threads drift apart depends on the machine.
+            # How far workers run ahead depends on the machine. So the run is repeated until the
+            # misbehavior has happened.
             if not expected or (done or engine == "2 ranks") and (
                     failed or when == "in-order" or not kind.must_fail):
                 break

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kind of misbehavior: a name, one sentence, and a function that does it. hostile.cpp makes a
+// A kind of misbehavior: a name, one sentence, and a function that misbehaves. hostile.cpp makes a
 // handler call the function, in order or out of order. The kinds are in files by theme, each with
 // one table.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace hostile {
 
-// The hook that calls the function. All hooks except on_event and can_end get final events only, or
-// none at all, so that kinds of these hooks happen in order only.
+// The hook that calls the function. Only on_event and can_end are called for events that are not
+// final. So kinds of the other hooks happen in order only.
 enum class Hook : std::uint8_t {
     on_event,
     can_end,
@@ -31,28 +31,29 @@ enum class Hook : std::uint8_t {
 
 // Properties of a kind that the driver (hostile.py) needs, as bits.
 enum Trait : unsigned {
-    // It changes something that an LP's members point to: rollback method `copy` does not restore
-    // that.
+    // Changes memory to which an LP's members point. The rollback method `copy` does not restore
+    // this memory.
     keeps_heap = 1,
-    // A library prints its own text when it ends the program.
+    // A library ends the program, and prints its own text.
     talks = 2,
-    // Each time takes long: out of order it is done three times per process, and not whenever a
-    // number is missing.
+    // Takes long. Out of order, it is done only three times per process, and not whenever a number
+    // is missing.
     dear = 4,
-    // In order it has no effect that the engine could detect, or an effect that differs each time.
-    // It runs out of order only.
+    // In order, it has no effect that the engine could detect, or an effect that differs each time.
+    // Therefore it runs out of order only.
     only_out_of_order = 8,
     // Writes output rows.
     writes_rows = 16,
-    // It leaves something outside of its LP. In order, the run ends with one line, or it continues
-    // and a notice names what was left: this depends on the next event that meets it. Out of order,
-    // an event that is executed again in coasting may meet it: then the run ends with one line.
+    // Leaves an object outside of its LP. In order, the run ends with one line, or the run
+    // continues and a notice reports the object. The outcome depends on the next event that uses
+    // the object. Out of order, an event that is executed again in coasting may use the object:
+    // then the run ends with one line.
     leaves_behind = 32,
-    // It needs both LPs that count, 0 and 7. It does not run on two ranks, where each rank has one
-    // of them.
+    // Needs both LPs that count, 0 and 7. Therefore it does not run on two ranks, where each rank
+    // has one of these LPs.
     one_process = 64,
-    // Out of order it writes to memory of other LPs, which nothing prevents. The run may have any
-    // outcome except a hang, an end without a line, or more memory than the cap.
+    // Out of order, it writes to memory of other LPs, and nothing prevents this. The run may have
+    // any outcome except a hang, an end without a line, or more memory than the cap.
     hurts_others = 128,
 };
 
@@ -75,7 +76,7 @@ class Scene {
     // Requires: the hook is on_event, on_start or on_end.
     nw::Context& context() const noexcept { return *context_; }
 
-    // The kind's own object in the LP's heap, which stays from event to event.
+    // The kind's own object in the LP's heap. The object is kept from event to event.
     template <class T>
     T& kept() const {
         if (!kept_) kept_ = std::make_shared<T>();
@@ -83,7 +84,7 @@ class Scene {
     }
 
     const SetUpData& data;
-    const std::uint64_t number;  // number of events that the LP has counted, with this one
+    const std::uint64_t number;  // number of events that the LP has counted, including this one
     const bool in_order;         // the run has --when in-order
 
   private:
@@ -99,8 +100,8 @@ struct Kind {
     void (*act)(Scene&);
     unsigned traits = 0;
     Hook hook = Hook::on_event;
-    // LPs call this at every event that they count, before `act`. It is correct, and prepares the
-    // fault.
+    // LPs call this function at every event that they count, before `act`. The function is correct,
+    // and prepares the fault.
     void (*each)(Scene&) = nullptr;
 };
 

@@ -21,8 +21,8 @@ void raise_signal(Scene&) {
 template <int number>
 void kill_itself(Scene&) {
     ::kill(::getpid(), number);
-    // Any thread of the process may receive the signal. Meanwhile, the thread that sent it waits
-    // here.
+    // Any thread of the process may receive the signal. Meanwhile, the thread that sent the signal
+    // waits here.
     for (int i = 0; i < 1000; ++i) ::usleep(1);
 }
 

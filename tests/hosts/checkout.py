@@ -8,8 +8,8 @@ from checkouts import make_checkout, write_script
 
 
 def mute_srun(folder):
-    """A PATH for a job, with an srun like that of a SLURM without PMIx, as far as a script can
-    detect."""
+    """A PATH for a job whose srun behaves like the srun of a SLURM without PMIx, as far as a script
+    can detect."""
     folder.mkdir()
     write_script(folder / "srun", 'case "$*" in --mpi=list) echo pmi2 ;; *--mpi=pmix*) exit 1 ;; '
                                   f'*) exec {shutil.which("srun")} "$@" ;; esac')

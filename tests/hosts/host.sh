@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# One host of hosts.py. Called in new network, name, IPC and mount namespaces, it sets them up,
-# prints "ready", and lives until its standard input ends. Then it ends all processes on the host,
-# so that nothing is left behind even if the test was killed.
+# One host of hosts.py. This script is called in new network, name, IPC and mount namespaces. It
+# sets up the namespaces, prints "ready", and waits until its standard input ends. Then it ends all
+# processes on the host, so that nothing is left behind even if the test was killed.
 #
 # usage: host.sh NAME HOSTS-FILE SHARED-FOLDER...
 #
-# The host has its own /tmp and /dev/shm, and sees the shared folders under their usual paths, like
-# the nodes of a cluster. An empty /tmp is mounted over the machine's /tmp; shared folders below
-# /tmp are kept open during this and mounted again.
+# The host has its own /tmp and /dev/shm. The shared folders have their usual paths on the host, as
+# on the nodes of a cluster. An empty /tmp is mounted over the machine's /tmp; shared folders below
+# /tmp are kept open during this mount, and mounted again.
 set -euo pipefail
 
 name=$1 hosts_file=$2
@@ -36,13 +36,13 @@ done
 echo ready
 cat >/dev/null
 
-# Kills all other processes in this network namespace, until none is found: processes may start
-# others.
+# Kills all other processes in this network namespace, until none is found, because processes may
+# start other processes.
 mine=$(readlink /proc/self/ns/net)
 found=1
 while ((found)); do
     found=0
-    # Without the brackets, which have a meaning in patterns.
+    # Question marks replace the brackets, which have a meaning in patterns.
     for link in $(find /proc/[0-9]*/ns/net -lname "${mine//[\[\]]/?}"); do
         process=${link#/proc/}
         process=${process%%/*}

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several simulated hosts on one machine. Each is a set of namespaces with its own network card,
-name, /tmp and shared memory. A switch (switch.cpp), whose links can be slow, lossy or cut, connects
-them. MPI ranks on the hosts communicate by TCP, as on a cluster. The hosts start within a second;
-they need root.
+"""Several simulated hosts on one machine. Each host is a set of namespaces with its own network
+card, name, /tmp and shared memory. A switch (switch.cpp) connects the hosts. The links of the
+switch can be slow, lossy or cut. MPI ranks on the hosts communicate by TCP, as on a cluster. The
+hosts start within a second; they need root.
 
     with Hosts(3, bin_folder, shared=[work_folder]) as hosts:
         hosts.run("n2", "uname", "-n")
         hosts.cut("n2")
 
-Differences from real hosts: all hosts share the cores, so ranks must not be bound to cores; and
-they share one /proc, so a test sees every process and can stop or kill it by its number."""
+Differences from real hosts: all hosts share the cores, so ranks must not be bound to cores; and the
+hosts share one /proc, so a test can stop or kill every process by its number."""
 
 import os
 import shutil
@@ -18,7 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Options of a model for shared cores: each host would bind its workers as if it had all cores.
+# Options of a model for shared cores. Without these options, each host would bind its workers as if
+# it had all cores.
 SHARED_CORES = ["--workers", 1, "--pin", "off"]
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "mpi"))
@@ -40,7 +41,8 @@ def need_hosts():
 
 
 class BroughtUp:
-    """A base class with _up(); __exit__() undoes it, also if _up() failed half way."""
+    """A base class. _up() sets the object up; __exit__() undoes this, also if _up() failed half
+    way."""
 
     def __enter__(self):
         try:
@@ -92,15 +94,15 @@ class Hosts(BroughtUp):
                      f"ip address add {self.address(name)}/24 dev eth0")
 
     def _helper(self, *command):
-        """A process that ends when its standard input ends. It has its own session, because Ctrl-C
-        would otherwise end it before the processes that need it."""
+        """A process that ends when its standard input ends. It has its own session, because
+        otherwise Ctrl-C would end this process before the processes that need it."""
         return subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE, text=True, start_new_session=True)
 
     def _expect(self, process, answer):
         line = process.stdout.readline().strip()
         if line != answer:
-            raise RuntimeError(f"{process.args[:1]} said {line!r} and not {answer!r}")
+            raise RuntimeError(f"{process.args[:1]} printed {line!r}; expected: {answer!r}")
 
     def _order(self, text):
         self._switch.stdin.write(text + "\n")
@@ -108,9 +110,9 @@ class Hosts(BroughtUp):
         self._expect(self._switch, "ok")
 
     def environment(self):
-        """The environment for an mpirun on one of the hosts: with one rank per host, each host gets
-        one rank. Ranks are not bound, because otherwise the first rank of every host would be bound
-        to core 0; and ranks yield their core while they wait."""
+        """The environment for an mpirun on one of the hosts. If there are as many ranks as hosts,
+        each host gets one rank. Ranks are not bound, because otherwise the first rank of every host
+        would be bound to core 0. Ranks yield their core while they wait."""
         hostfile = self.folder / "hostfile"
         hostfile.write_text("".join(f"{name} slots=1\n" for name in self.names))
         return {**MPI_ENVIRONMENT, "NUMAWARP_HOSTS": str(self.folder),
@@ -142,7 +144,7 @@ class Hosts(BroughtUp):
         self._processes[name].wait()
 
     def set_links(self, delay_ms=0, loss=0):
-        """Sets the delay of each frame and the probability that it is lost, for all links."""
+        """Sets the delay of each frame and the probability that a frame is lost, for all links."""
         self._order(f"links {round(delay_ms * 1000)} {loss}")
 
     def cut(self, name):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command on the first of several simulated hosts n1, n2, ... on this machine, where `mpirun
--np 3` starts one rank on each. All hosts see the current folder, the programs and this tree; each
-host has its own /tmp, /dev/shm, network and name. Needs root.
+"""Simulates several hosts n1, n2, ... on this machine, and runs a command on the first host. There,
+`mpirun -np 3` starts one rank on each of three hosts. All hosts have the current folder, the
+programs and this tree; each host has its own /tmp, /dev/shm, network and name. Needs root.
 
     sudo tests/hosts/run.py -- mpirun -np 3 build/bin/phold --pin off
     sudo tests/hosts/run.py --delay-ms 2 --loss 0.01 -- mpirun -np 3 build/bin/phold --pin off
@@ -21,14 +21,14 @@ from slurm import Slurm, need_slurm
 
 parser = argparse.ArgumentParser(description=__doc__,
                                  formatter_class=argparse.RawDescriptionHelpFormatter,
-                                 epilog="Exit code: the command's; 77 if hosts cannot be created.")
-parser.add_argument("--hosts", type=int, default=3, metavar="N", help="how many (%(default)s)")
-parser.add_argument("--delay-ms", type=float, default=0, metavar="MS", help="of every frame")
-parser.add_argument("--loss", type=float, default=0, metavar="P", help="share of all frames")
+                                 epilog="Exit code: that of the command; 77 if hosts cannot be created.")
+parser.add_argument("--hosts", type=int, default=3, metavar="N", help="number of hosts (%(default)s)")
+parser.add_argument("--delay-ms", type=float, default=0, metavar="MS", help="delay of every frame")
+parser.add_argument("--loss", type=float, default=0, metavar="P", help="share of all frames that is lost")
 parser.add_argument("--slurm", action="store_true", help="start SLURM on all hosts")
 parser.add_argument("--programs", default=HERE.parent.parent / "build/bin", metavar="FOLDER",
                     help="the folder of the built programs (build/bin)")
-parser.add_argument("command", nargs="+", help="after --")
+parser.add_argument("command", nargs="+", help="the command, after --")
 arguments = parser.parse_args()
 
 need_hosts()

@@ -4,12 +4,12 @@
     with Hosts(3, ...) as hosts, Slurm(hosts) as slurm:
         slurm.start(folder, "srun", "-n", 3, ...)
 
-SLURM binds nothing here, because all hosts share the cores. In tests/guest it runs on one host, the
-guest, with nodes and binding.
+SLURM binds nothing here, because all hosts share the cores. In tests/guest, SLURM runs on one host,
+the guest, which has NUMA nodes, and binds processes.
 
-Each host has its own /tmp, /dev/shm and name: several SLURM daemons under one host name would share
-the folders of PMIx and break it. The settings are the smallest that work in a container: no
-cgroups, no accounting, everything as root."""
+Each host has its own /tmp, /dev/shm and name. Otherwise several SLURM daemons with one host name
+would share the folders of PMIx, and PMIx would fail. The settings are the smallest that work in a
+container: no cgroups, no accounting, everything as root."""
 
 import os
 import shutil
@@ -116,13 +116,13 @@ class Slurm(BroughtUp):
 
     def _start_munge(self):
         """Starts munge with a key for this test alone: SLURM's daemons authenticate each other by
-        it."""
+        this key."""
         folder = self._folder / "munge"
         folder.mkdir(mode=0o755)
         key = folder / "key"
         key.write_bytes(os.urandom(MUNGE_KEY_BYTES))
         key.chmod(0o400)
-        # On the first host, so that it ends with the host.
+        # munge runs on the first host, so that it ends with this host.
         self._daemon(self._hosts.names[0], "munged", "--foreground", "--force",
                      f"--key-file={key}", f"--socket={folder}/socket",
                      f"--pid-file={folder}/pid", f"--log-file={folder}/log",
@@ -146,14 +146,15 @@ class Slurm(BroughtUp):
                        if path.suffix in (".out", ".log"))
 
     def run(self, folder, *command):
-        """The output of a command on the first host that must succeed, for example sbatch."""
+        """Runs a command, for example sbatch, on the first host, and returns its output. The
+        command must succeed."""
         return subprocess.run(self._hosts.on(self._hosts.names[0], *command, folder=folder),
                               env=self.environment(), check=True, text=True, timeout=60,
                               stdout=subprocess.PIPE).stdout.strip()
 
     def job(self, number):
-        """{field: value} of a job, for example JobState. SLURM must know the job, which may be over
-        since a moment ago."""
+        """{field: value} of a job, for example JobState. The job must be known to SLURM; it may
+        have ended a moment ago."""
         shown = self.run("/", "scontrol", "--oneliner", "show", "job", number)
         return dict(word.partition("=")[::2] for word in shown.splitlines()[0].split())
 

@@ -7,7 +7,7 @@
 //
 // Host number i, counted from 1, must give its eth0 the address 02:00:00:00:00:<i>, so that the
 // switch need not learn addresses. The switch then reads orders from standard input, one per line,
-// and answers each with "ok":
+// and answers each order with "ok":
 //
 //     links DELAY_US LOSS    for every frame: delay in microseconds, probability of loss
 //     cut HOST               all frames from and to this host are lost
@@ -40,7 +40,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t frame_bytes_max = 9216;
-// Most frames that are read from one host before the next host is served.
+// The maximum number of frames that are read from one host before the next host is served.
 constexpr int frames_a_turn = 64;
 
 [[noreturn]] void die(const std::string& what) {
@@ -74,8 +74,8 @@ class Switch {
             enter_network("/proc/" + pid + "/ns/net");
             hosts_.push_back({make_device(), false});
         }
-        // Return to the own network namespace: in the last host's, the switch would end with that
-        // host.
+        // Returns to the switch's own network namespace: in the namespace of the last host, the
+        // switch would end with that host.
         if (own < 0 || setns(own, CLONE_NEWNET) != 0) die("back");
         close(own);
     }

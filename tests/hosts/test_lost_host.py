@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run --hostfile FILE --retries N` on three hosts: one of them is cut off permanently in
-the middle of the run, which continues from its last checkpoint on the other two, to the same
-digest."""
+"""Tests `./jobs/run --hostfile FILE --retries N` on three hosts. One host is cut off permanently in
+the middle of the run. The run continues from its last checkpoint on the other two hosts, and has
+the same digest."""
 
 import sys
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Three hosts, connected by TCP: one digest over a fast network, over a network that is slow and
-loses frames, and with a host that is cut off for a while in the middle of the run, also if groups
-move between the hosts all the time. Rows go to the first rank's disk, from folders that only their
-host can see."""
+"""Runs on three hosts that are connected by TCP have the sequential digest over a fast network,
+over a network that is slow and loses frames, and if a host is cut off for some seconds in the
+middle of the run. They also have this digest if groups move between the hosts all the time. The
+rows of all ranks are written to a folder of the first host, which other hosts cannot access."""
 
 import os
 import signal
@@ -21,8 +21,8 @@ ranks = HostRanks()
 
 
 def sent_again(hosts):
-    """Number of segments that TCP has sent again, on all hosts: it is random which host had
-    segments in flight."""
+    """Number of segments that TCP has sent again, on all hosts together, because it is random which
+    host had segments in flight."""
     segments = 0
     for host in ("n1", "n2", "n3"):
         names, values = (line.split() for line in hosts.run(host, "grep", "^Tcp:", "/proc/net/snmp").splitlines())
@@ -65,15 +65,15 @@ with ranks.hosts as hosts:
     moved = 0
     for model, options in MODELS.items():
         run = ranks.statistics_over(3, model, *options, *SHARED_CORES, *MOVES)
-        compare(f"{model} so, with {run['mpi']['groups_sent']} moves", run, references[model])
+        compare(f"{model} with the same delay and loss and {run['mpi']['groups_sent']} moves", run, references[model])
         moved += run["mpi"]["groups_sent"]
     ranks.expect(moved > 0, f"{moved} groups moved between hosts")
     hosts.set_links()
     lost = sent_again(hosts) - before
     ranks.expect(lost > 0, f"{lost} segments were lost and retransmitted")
 
-    # The run has no end until a signal stops it: the cut falls into the run on any machine, however
-    # fast.
+    # The run continues until a signal stops it. So the cut is within the run, also on a fast
+    # machine.
     model = ["--lps", 256, "--lps-per-group", 8, "--remote", 0.3]
     stats = ranks.work / "cut.json"
     with ranks.start(ranks.part(3, "phold", *model, *SHARED_CORES, "--until", FOR_EVER, "--quiet",

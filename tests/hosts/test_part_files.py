@@ -5,7 +5,7 @@ deleted, also if they are from another host. Files of running processes stay, al
 processes are not visible.
 
 All hosts here have one kernel. A file with another kernel's name represents a file from another
-kernel. Its process cannot be checked: the file stays, and this is reported."""
+kernel. The process of such a file cannot be checked: the file stays, and this is reported."""
 
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts of jobs/slurm, submitted as a user does it, and a user's own command line in a job:
-each job ends COMPLETED, and its results have the digest of a sequential run. An error makes a job
-FAILED; an error on one rank ends all ranks under srun, as under mpirun.
+"""Tests the scripts of jobs/slurm, submitted as by a user, and a user's own command line in a job.
+Each job ends COMPLETED, and its results have the digest of a sequential run. An error makes a job
+FAILED. An error on one rank ends all ranks under srun, as under mpirun.
 
 The scripts are not changed for these hosts. SLURM does not bind here, because all hosts share the
 cores; tests/guest/test_slurm_binding.py tests binding."""
@@ -75,8 +75,8 @@ def check_sweep():
 
 
 def check_replicate():
-    """An array whose tasks share the runs of a series: its tables equal those of a series on one
-    machine."""
+    """Tests an array whose tasks share the runs of a series. The tables of the series equal those
+    of a series on one machine."""
     words = ["bank", "--runs", 13, "--banks", 20, "--until", 300, "--vary", "counters=1,2"]
     number = checkout.sbatch("--array=1-3", "jobs/slurm/replicate.sbatch", *words)
     for task in (1, 2, 3):
@@ -94,7 +94,7 @@ def check_replicate():
     tables = sorted(path.name for path in alone.glob("*.csv"))
     ranks.expect(tables == ["differences.csv", "intervals.csv", "runs.csv"]
                  and all((series / name).read_bytes() == (alone / name).read_bytes() for name in tables),
-                 f"and the tables equal those of a single machine: {tables}")
+                 f"the tables of the array equal those of a single machine: {tables}")
 
 
 def check_own_line():
@@ -109,7 +109,7 @@ def check_own_line():
 
 def check_wrong_jobs():
     for name, words, code, said in [
-            ("a line that is not there", ["--array=5", "jobs/slurm/sweep.sbatch"], "2:0",
+            ("a line that does not exist", ["--array=5", "jobs/slurm/sweep.sbatch"], "2:0",
              "allowed: 1-4"),
             ("a wrong option", ["jobs/slurm/node.sbatch", "phold", "--until", "soon"], "2:0",
              "--until soon"),

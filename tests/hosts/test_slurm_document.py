@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every line of docs/how-to/slurm.md, on a real SLURM, in order: submitted jobs begin, and queries
-succeed. Other tests check the results of the jobs. The page uses the job number 17; the test
-replaces it by the number of the job that was submitted last."""
+"""Runs every line of docs/how-to/slurm.md in order, on a real SLURM. Submitted jobs begin, and
+queries succeed. Other tests check the results of the jobs. The page uses the job number 17; the
+test replaces it by the number of the job that was submitted last."""
 
 import re
 import sys
@@ -52,8 +52,8 @@ class Page:
             print(ended.stdout, ended.stderr)
 
     def _follow(self, job):
-        """Waits until a submitted job, if any, begins and its script prints something. The job
-        before it is canceled to make room."""
+        """Waits until a submitted job, if any, begins and its script prints something. The previous
+        job is canceled to make room."""
         if job is None:
             return True
         if self._job and self._slurm.job(self._job)["JobState"] not in OVER:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""jobs/slurm/long-run.sbatch: a run that is stopped again and again ends with the digest and the
-output of an uninterrupted run. It is stopped by the signal before the time limit, by a signal to
-the ranks alone, by the death of a rank, by a more urgent job, and by scancel, after which it is
-submitted again.
+"""Tests jobs/slurm/long-run.sbatch: a run that is stopped several times ends with the digest and
+the output of an uninterrupted run. The run is stopped by the signal before the time limit, by a
+signal to the ranks alone, by the death of a rank, by a more urgent job, and by scancel. After
+scancel, the job is submitted again.
 
 usage: test_slurm_long_run.py FOLDER-OF-PROGRAMS [time-limit]
 
-time-limit: instead, a run that needs more time than its job may have. SLURM itself sends the
+time-limit: tests only a run that needs more time than its job may have. SLURM itself sends the
 signal, within the minute before the time of --signal. This takes a few minutes, because SLURM
 counts in minutes."""
 
@@ -25,7 +25,7 @@ expect = ranks.expect
 
 AT_LIMIT = "time-limit" in sys.argv
 MODEL = ["traffic", "--objects", 1024, "--until", 140_000 if AT_LIMIT else 8000]
-STARTS_MAX = 20  # a busy machine needs more of them
+STARTS_MAX = 20  # a busy machine needs more starts
 RANKS = 3
 
 
@@ -33,9 +33,9 @@ class LongRun:
     """A job of long-run.sbatch on all hosts, for the duration of the `with` block. The run has
     the name of the job.
 
-    A job that returns to the queue waits there for two minutes, so that SLURM is sure that it has
-    ended everywhere. Here the job is ordered to start in some seconds. (Within the same second it
-    would fail: hosts refuse a job that they have just been ordered to end.)
+    SLURM keeps a job that returns to the queue there for two minutes, so that the job has certainly
+    ended on all hosts. This test orders the job to start after some seconds. (A start within the
+    same second would fail: hosts refuse a job that they have just been ordered to end.)
 
     options: options of sbatch.
     """
@@ -128,7 +128,7 @@ def check_stops():
         job.kill_rank()
         slurm.run("/", "srun", "--partition=urgent", f"--nodes={RANKS}", "true")
         job.expect_requeued("preempted", 3)
-        job.expect_end("nobody stops it", "COMPLETED")
+        job.expect_end("not stopped again", "COMPLETED")
     went_on = job.log().count("results in results/stopped --restart ")
     expect(went_on == 3, f"the run continued from a checkpoint {went_on} times")
     expect("a rank has died (exit code 137); started again" in job.log(), "the run continued after a rank was killed")
@@ -147,7 +147,7 @@ def check_stops():
 
 
 output = ranks.work / "sequential"
-# At the time limit, it takes three minutes on a quiet machine.
+# With time-limit, this run takes three minutes on a quiet machine.
 reference = ranks.statistics_of(*MODEL, "--engine", "sequential", "--output", output, timeout=900)
 with ranks.hosts as hosts, Slurm(hosts) as slurm:
     checkout = Checkout(ranks, slurm)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A rank is stopped for 10 s, while only flow control holds the other ranks back (--window off):
-their memory stays bounded, and when the rank continues, the run continues to the right result. A
-host that dies ends the job everywhere, soon, with a message that names the host. (A rank that dies:
-mpi/test_failures.py.)"""
+"""A rank is stopped for 10 s, and only flow control holds the other ranks back (--window off). The
+memory of the other ranks stays bounded. When the rank continues, the run ends with the right
+result. If a host fails, the job soon ends on all hosts, with a message that names the host.
+(mpi/test_failures.py tests a rank that fails.)"""
 
 import os
 import re
@@ -16,8 +16,8 @@ from hosts import SHARED_CORES, HostRanks
 SECONDS_STOPPED = 10
 SECONDS_TO_END = 10
 FOR_EVER = 1e12
-# The credit of 65,536 messages lets a fast rank execute some hundred thousand events ahead, which took up to 590 MB with
-# their saved states. Without flow control the memory would grow by gigabytes in ten seconds.
+# The credit of 65,536 messages lets a fast rank execute some hundred thousand events ahead. These events and their
+# saved states took up to 590 MB. Without flow control, the memory would grow by gigabytes in ten seconds.
 RESIDENT_MAX_MB = 1000
 
 # Stations that create their own jobs never run out of work, even if another rank is stopped.
@@ -54,7 +54,7 @@ with ranks.hosts as hosts:
         afterwards = most_resident_mb(pids, 2)
         os.kill(pids[0], signal.SIGINT)
         ended = launch.wait()
-    for name, most in [("while one stands still", while_stopped), ("afterwards", afterwards)]:
+    for name, most in [("while a rank is stopped", while_stopped), ("afterwards", afterwards)]:
         ranks.expect(max(most.values()) < RESIDENT_MAX_MB, f"memory {name}: " + ", ".join(
             f"rank {rank} {most[rank]:.0f} MB" for rank in sorted(most)))
     ranks.expect(ended.exit_code == 128 + signal.SIGINT, f"exit code {ended.exit_code}")
@@ -71,7 +71,7 @@ with ranks.hosts as hosts:
         ended = launch.wait()
         seconds = time.monotonic() - began
         ranks.expect(ended.exit_code != 0 and seconds < SECONDS_TO_END,
-                     f"a host that dies: exit code {ended.exit_code} after {seconds:.1f} s")
+                     f"a host that fails: exit code {ended.exit_code} after {seconds:.1f} s")
         # Open MPI may print only the host's address.
         ranks.expect(re.search(r"(Peer host:|on node) +n2|connect\(\) to 10\.77\.0\.2:", ended.stderr),
                      f"the launcher names the host: {ended.stderr}")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A run under nohup continues when its terminal closes, also if a library that is loaded before
-main() handles SIGHUP: with --checkpoint, for which the program starts itself again, and without it.
+main() handles SIGHUP. The test covers a run with --checkpoint, for which the program starts itself
+again, and a run without this option.
 
 usage: hangup.py FOLDER-OF-PROGRAMS THE-LIBRARY"""
 

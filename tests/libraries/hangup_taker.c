@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that handles SIGHUP from its constructor on, like UCX.
+// A library whose constructor installs a handler for SIGHUP, as UCX does.
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Model::on_process_start() is called once, before setup(). on_worker_start() is called on every
-thread that runs handlers. A failure there ends the program with exit code 2 and one line, on every
-engine."""
+thread that runs handlers. A failure in one of these hooks ends the program with exit code 2 and one
+line, on every engine."""
 
 from programs import Programs
 

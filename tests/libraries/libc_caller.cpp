@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LPs that call every function of libc that a handler may call and that depends on more than its
-// arguments (src/memory/interpose/libc_functions.txt): one function in each event. The next event
-// contains the result, so that the digest shows whether a worker, an order of execution or a
+// arguments (src/memory/interpose/libc_functions.txt). Each event calls one function. The next
+// event contains the result, so that the digest shows whether a worker, an order of execution or a
 // rollback changes the result.
 //
 //     libc_caller --list      prints the functions that LPs call

@@ -54,7 +54,8 @@ class Starter final : public nw::Model {
     void options(nw::Options& options) override {
         options.add_choice("fail", fail_, {"nowhere", "process", "worker"}, "the hook that fails");
         options.add_flag("lazy", is_lazy, "a library is set up in a handler");
-        options.add_choice("by", by_, {"exception", "setup", "number", "crash"}, "what it does");
+        options.add_choice("by", by_, {"exception", "setup", "number", "crash"},
+                           "the kind of failure");
     }
     void on_process_start() override {
         ++processes_started;

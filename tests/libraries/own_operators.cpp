@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that defines operator new and operator delete itself, as C++ models for ROOT-Sim do. In
-// a handler, the memory that they return belongs to the LP.
+// a handler, the memory that these operators return belongs to the LP.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library that is loaded before a program and simulates another machine, for tests of the ranks'
-// messages: NUMAWARP_TEST_THREAD_LEVEL=funneled, an MPI that provides a lower thread level than
-// requested; NUMAWARP_TEST_PAGE_BYTES=65536, a kernel with larger pages.
+// messages. With NUMAWARP_TEST_THREAD_LEVEL=funneled, the MPI provides a lower thread level than
+// requested. With NUMAWARP_TEST_PAGE_BYTES=65536, the kernel has larger pages.
 #include <cstdlib>
 #include <cstring>
 

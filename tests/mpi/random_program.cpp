@@ -25,7 +25,7 @@ class RandomProgram final : public Model {
         options.add_choice("state", state_, {"containers", "small", "large", "growing"},
                            "kind of state");
         options.add("lookahead", lookahead_,
-                    "added to delays to other LPs; with one the model has no end condition",
+                    "added to delays to other LPs; if above 0, the model has no end condition",
                     from(0));
     }
 
@@ -40,8 +40,8 @@ class RandomProgram final : public Model {
                                              : StateKind::growing;
         shape.lookahead = lookahead_;
         if (lookahead_ > 0) shape.can_end_after = 0;
-        // LPs agree to the end only after half of their events, so that there is something to save
-        // before.
+        // LPs allow the end only after half of their events, so that there is something to save
+        // before the end.
         if (shape.can_end_after > 0) shape.can_end_after = shape.fuel / 2;
         if (shape.until == time_infinity) shape.until = 1e6;  // the run ends when no event is left
         model_.emplace(shape);

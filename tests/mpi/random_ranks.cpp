@@ -2,9 +2,10 @@
 // Goal: for any model and any options, several ranks give the sequential engine's result, bit by
 // bit: digest, committed events, end, output files, data that on_commit received.
 //
-// Method: like tests/engine/test_differential.cpp, a random model and random options from one seed,
-// but under mpirun. All ranks draw the same cases and run them one after another in one launch,
-// because a launch takes longer than a case. The first rank compares the results.
+// Method: as in tests/engine/test_differential.cpp, a random model and random options are drawn
+// from one seed, but the model runs under mpirun. All ranks draw the same cases and run them one
+// after another in one launch, because a launch takes longer than a case. The first rank compares
+// the results.
 //
 //     mpirun -np 3 random_ranks CASES [FIRST-SEED]
 //
@@ -187,7 +188,7 @@ void print(const Sums& sums) {
 int run(std::size_t cases, std::uint64_t first_seed) {
     const std::unique_ptr<RankGroup> ranks = join_ranks();
     Sums sums;
-    // Few cases repeat a failure, and need not contain all activities.
+    // Fewer than ten cases repeat a failure, and need not contain all activities.
     const bool must_cover = cases >= 10;
     // Collective, because only the first rank has the counts.
     const auto is_covered = [&] {

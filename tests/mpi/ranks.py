@@ -69,7 +69,8 @@ class Ended:
 
 
 class Launch:
-    """Ranks that run under a launcher. They are ended with the `with` block, if not before."""
+    """Ranks that run under a launcher. At the end of the `with` block, ranks that still run are
+    ended."""
 
     _number = itertools.count()
 
@@ -77,7 +78,8 @@ class Launch:
         # All processes of the launch inherit this variable, on any simulated host of this machine.
         self._mark = f"NUMAWARP_TEST_LAUNCH={os.getpid()}-{next(self._number)}"
         name, _, value = self._mark.partition("=")
-        # Files instead of pipes: they can be read during the run, and no orphan keeps them open.
+        # These are files and not pipes, because files can be read during the run, and no orphan
+        # keeps them open.
         self._files = [folder / f"{value}.{stream}" for stream in ("stdout", "stderr")]
         self._began = time.monotonic()
         with open(self._files[0], "w") as stdout, open(self._files[1], "w") as stderr:
@@ -121,7 +123,7 @@ class Launch:
         deadline = time.monotonic() + timeout
         while not holds() and self.process.poll() is None:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"no matching line after {timeout} s; output: {self.stderr()}")
+                raise TimeoutError(f"the condition is not fulfilled after {timeout} s; output: {self.stderr()}")
             time.sleep(0.02)
 
     def wait_until_under_way(self, ranks):
@@ -147,8 +149,8 @@ _numbers = itertools.count()
 
 def joined(parts, folder):
     """The words of a launch of several parts. All ranks start one script, which selects the part by
-    the rank's number. mpirun's own syntax, parts with colons between them, is not used: it makes
-    Debian 13's Open MPI crash for any parts."""
+    the rank's number. mpirun's own syntax, parts with colons between them, is not used, because it
+    makes Debian 13's Open MPI crash."""
     if len(parts) == 1:
         return parts[0]
     cases, first = [], 0
@@ -183,7 +185,7 @@ class Ranks(Programs):
             return launch.wait(timeout)
 
     def statistics_over(self, ranks, program, *arguments):
-        """The JSON of --stats of a run on several ranks that must succeed."""
+        """The JSON of --stats of a run on several ranks. The run must succeed."""
         stats = self.work / "ranks.json"
         ended = self.launch(self.part(ranks, program, *arguments, "--quiet", "--stats", stats))
         if ended.exit_code != 0:

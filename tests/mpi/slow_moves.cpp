@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // LPs that wait when their group arrives on another rank, so that a test can kill a rank exactly
-// during a move (test_killed_moves.py). There the constructors of the LPs are called again, while
-// all ranks are paused. If the folder $NUMAWARP_TEST_MOVES exists, each constructor creates a file
-// in it, named by the process, and waits until the file is removed.
+// during a move (test_killed_moves.py). On the other rank, the constructors of the LPs are called
+// again, while all ranks are paused. If the folder $NUMAWARP_TEST_MOVES exists, each constructor
+// creates a file in this folder, named by the number of the process, and waits until the file is
+// removed.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -41,9 +41,9 @@ refused("wrong on one rank", 2, ["numawarp: rank 2: ", "--workers 0"],
 # Options that must be equal on all ranks.
 refused("two seeds", 2, ["rank 1 has --seed 2", "rank 0 has 1"],
         ranks.part(1, "phold", "--seed", 1), ranks.part(1, "phold", "--seed", 2))
-refused("an option of the engine's", 2, ["rank 2 has --gvt-interval 5"],
+refused("an option of the engine", 2, ["rank 2 has --gvt-interval 5"],
         ranks.part(2, "phold"), ranks.part(1, "phold", "--gvt-interval", 5))
-refused("an option of the model's", 2, ["rank 1 has --remote 0.5"],
+refused("an option of the model", 2, ["rank 1 has --remote 0.5"],
         ranks.part(1, "phold"), ranks.part(2, "phold", "--remote", 0.5))
 refused("two models", 2, ["rank 1 has program"], ranks.part(1, "phold"), ranks.part(1, "queues"))
 refused("help for one rank", 2, ["rank 1 has --help no", "rank 0 has yes"],

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A failure of one rank ends all ranks, soon, with one message that names the rank: a rank that is
-killed, a model that breaks a rule on a rank. A signal to one rank is an orderly stop of all
-ranks."""
+"""If one rank is killed, or a model breaks a rule on one rank, all ranks end soon, with one message
+that names this rank. A signal to one rank stops all ranks in order."""
 
 import itertools
 import os
@@ -15,7 +14,7 @@ from programs import effort
 
 SECONDS_TO_END = 10
 
-STEP = 1 if effort() >= 1 else 4  # between the cases that are executed
+STEP = 1 if effort() >= 1 else 4  # 1: all cases are executed; 4: every fourth case
 ranks = Ranks()
 
 
@@ -23,7 +22,7 @@ def endless_run(count, *options):
     return ranks.start(ranks.part(count, "phold", "--engine", "timewarp", "--workers", 1, "--until", 1e12, *options))
 
 
-# A rank is killed. The launcher's message names it.
+# A rank is killed. The launcher's message names this rank.
 with endless_run(3) as launch:
     launch.wait_until_under_way(3)
     pids = launch.pids()
@@ -38,13 +37,13 @@ said = re.findall(r"process rank (\d+) .*?on\s+signal 9", ended.stderr, re.DOTAL
 ranks.expect(said == ["1"], f"a killed rank: the launcher names rank {said}")
 ranks.expect(not launch.pids(), "a killed rank: no other rank is left")
 
-# A model breaks a rule: LP 1, on the second of eight ranks with one LP each. Only at the end do all
-# ranks learn that an event is final. Here and below the watchdog is off, because it prints a line
-# for each rank that waits on a busy machine.
+# A model breaks a rule in LP 1, which is on the second of eight ranks with one LP each. All ranks
+# detect only at the end that an event is final. Here and below the watchdog is off, because it
+# prints a line for each rank that waits on a busy machine.
 layouts = [(8, 1, "timewarp"), (2, 0, "timewarp"), (8, 1, "conservative"), (3, 0, "conservative"),
            (2, 0, "conservative")]
 breaches = [("past", "-1"), ("exception", "the model's own words"), ("null", "")]
-# Every fourth case has each engine and each breach.
+# The set of every fourth case contains each engine and each breach.
 for (count, rank, engine), (breach, words) in list(itertools.product(layouts, breaches))[::STEP]:
     ended = ranks.launch(ranks.part(count, "rule_breaker", "--breach", breach, "--workers", 1,
                                     "--lps-per-group", 1, "--watchdog", "off", "--engine", engine))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A rank that is killed exactly during a move of groups between ranks (slow_moves.cpp), a rank that
-receives groups or another rank, ends the job like any other killed rank. The run continues from its
-last checkpoint, by hand or by `./jobs/run --retries`, to the digest and the table of an undisturbed
-run."""
+"""A rank is killed exactly during a move of groups between ranks (slow_moves.cpp): a rank that
+receives groups, or another rank. The job ends as after any other kill of a rank. The run continues
+from its last checkpoint, by hand or by `./jobs/run --retries`, and has the digest and the table of
+an undisturbed run."""
 
 import json
 import os
@@ -46,9 +46,9 @@ class Moving:
                       self.folder, {**MPI_ENVIRONMENT, "NUMAWARP_TEST_MOVES": str(self.moves)})
 
     def kill(self, launch, whom):
-        """Kills a rank during a move of groups, after a later checkpoint. If all ranks receive
-        groups at once and the victim should be another rank, the next move is tried. Returns
-        whether a rank was killed."""
+        """Kills a rank during a move of groups, after a new checkpoint. If a rank should be killed
+        that receives no groups, but all ranks receive groups in this move, the next move is tried.
+        Returns whether a rank was killed."""
         for _ in range(20):
             beyond = gvt(self.checkpoint)
             launch.wait_for(lambda: gvt(self.checkpoint) > beyond)

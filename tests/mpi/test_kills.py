@@ -7,12 +7,11 @@ undisturbed run.
 
 usage: test_kills.py FOLDER-OF-PROGRAMS [--cases N] [--seed S] [--scale X]
 
-A blow (a disturbance by signals) is SIGKILL to one rank or to all of them with mpirun, SIGTERM or
-SIGUSR1 to one rank or all, or SIGSTOP to one rank and SIGCONT some time later. It comes early, when
-a new checkpoint exists or later, or while a checkpoint is being written. Sometimes `./jobs/run
---retries` restarts a killed run. All decisions of a case are drawn from its seed, `S` and the
-following numbers; only the exact times differ between runs. --scale multiplies the length of the
-runs."""
+A blow is a disturbance by signals: SIGKILL to one rank, or to all ranks and mpirun; SIGTERM or SIGUSR1
+to one rank or to all ranks; or SIGSTOP to one rank, and SIGCONT some time later. The moment of a blow is
+early, when a new checkpoint exists, later, or while a checkpoint is being written. Sometimes `./jobs/run
+--retries` restarts a killed run. All decisions of a case are drawn from its seed, `S` and the following
+numbers; only the exact times differ between runs. --scale multiplies the length of the runs."""
 
 import argparse
 import json
@@ -54,8 +53,8 @@ met = Counter()
 
 
 class Case:
-    """A model with its options, the properties that all pieces of the run share, and those that may
-    differ."""
+    """A model with its options, the properties that all pieces of the run share, and the properties
+    that may differ."""
 
     def __init__(self, dice):
         name = dice.choice(["random_program"] * 3 + ["traffic", "phold", "queues", "pcs"])
@@ -209,8 +208,8 @@ class Struck:
         strike(one if whom == "one" else pids, [number[name]])
         if name == "KILL":
             return {128 + signal.SIGKILL, -signal.SIGKILL}
-        # The signal's own code is allowed: it may have arrived before the ranks handled it.
-        # mpirun's code 1 is allowed if it was not ready for the signal itself.
+        # The signal's own exit code is allowed, because the signal may have arrived before the
+        # ranks handled it. mpirun's code 1 is allowed if mpirun was not yet ready for the signal.
         allowed = {0, 128 + number[name], -number[name]}
         return allowed | {1} if self.by_mpirun and pids == [self.launch.process.pid] else allowed
 

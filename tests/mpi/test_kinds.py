@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of LPs, typed events and measures at intervals on several ranks, by both parallel engines:
-one digest, equal counts by kind and type, and equal tables; also if groups move between ranks, and
-if a run is saved and continued by other ranks."""
+"""Tests kinds of LPs, typed events and measures at intervals on several ranks, with both parallel
+engines. The digest, the counts by kind and type, and the tables are the same, also if groups move
+between ranks, and if a run is saved and continued by other ranks."""
 
 import signal
 
@@ -12,7 +12,7 @@ from checkpoints import gvt, wait_for_gvt
 
 ranks = Ranks()
 expect = ranks.expect
-MODEL = ["--until", 3000, "--warm-up", 10, "--measure-interval", 210]  # 0.2 s: groups move
+MODEL = ["--until", 3000, "--warm-up", 10, "--measure-interval", 210]  # takes 0.2 s, in which groups move
 AHEAD = ["--window", "off", "--keep-safe-events", "on"]
 
 
@@ -37,7 +37,7 @@ for number, (count, options) in enumerate([
            f"{count} ranks {' '.join(map(str, options))}: digest {run['digest']}, measures, counts and tables")
 expect(rolled_back > 0 and moved > 0, f"{rolled_back} events were rolled back, {moved} groups changed their rank")
 
-# Saved by two ranks, continued by three.
+# Two ranks save the run, and three ranks continue it.
 long = ["--until", 30000, "--measure-interval", 300, "--lps-per-group", 4, "--workers", 1]
 folder, saved, parts = ranks.work / "long", ranks.work / "saved", ranks.work / "parts"
 reference = outcome(ranks.statistics_of("print_shops", *long[:4], "--engine", "sequential", "--output", folder),

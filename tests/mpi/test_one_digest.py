@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One digest, and one byte-identical table of traffic, for any number of ranks and workers and for
-every engine."""
+"""A model has the same digest, and traffic a byte-identical table, for any number of ranks and
+workers and for every engine."""
 
 from ranks import MODELS, Ranks
 
@@ -46,7 +46,8 @@ for model, options in MODELS.items():
     reference = ranks.statistics_of(model, "--engine", "sequential", *options, *output)
     crossed = rolled_back = 0
     for count, workers in [(1, 2), (2, 1), (2, 2), (3, 1), (4, 2), (8, 1)]:
-        # Within the lookahead nothing is rolled back, so one of the runs goes beyond it.
+        # Within the lookahead nothing is rolled back, so one of the runs executes events beyond the
+        # lookahead.
         window = ["--window", "off"] if (count, workers) == (4, 2) else []
         run = compare(model, [*options, *window], reference, "timewarp", count, workers)
         crossed += run["mpi"]["events_sent"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Models that are written as processes: one digest on several ranks, by both parallel engines, and
-bit-identical measures."""
+"""Models that are written as processes have the same digest and bit-identical measures on several
+ranks, with both parallel engines."""
 
 from ranks import Ranks
 

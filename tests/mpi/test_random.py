@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random models and options on 2, 3 and 4 ranks against the sequential engine (random_ranks.cpp).
+"""Compares random models and options on 2, 3 and 4 ranks with the sequential engine
+(random_ranks.cpp).
 
 usage: test_random.py FOLDER-OF-PROGRAMS [CASES-A-RANK-COUNT]
 
-The cases begin with the same seed at every call without CASES-A-RANK-COUNT, and with a new seed at
-every call with it."""
+Without CASES-A-RANK-COUNT, the cases of every call begin with the same seed. With this argument,
+they begin with a new seed."""
 
 import random
 import sys
@@ -13,7 +14,8 @@ import sys
 from ranks import Ranks
 
 CASES_DEFAULT = 20
-# Time limits, with other work on the machine. The last case takes up to 50 s on two quiet cores.
+# Time limits that also allow for other work on the machine. The last case takes up to 50 s on two
+# quiet cores.
 SECONDS_AT_LEAST = 180
 SECONDS_A_CASE = 10
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Groups that move between ranks: the digest and the tables of the sequential engine, also if most
-groups move every few hundredths of a second. Groups whose LPs point out of their heaps stay, and
-this is reported. Unequal loads are balanced, equal loads are not changed."""
+"""Runs whose groups move between ranks have the digest and the tables of the sequential engine,
+also if most groups move every few hundredths of a second. Groups whose LPs point out of their heaps
+stay, and this is reported. Unequal loads are balanced, equal loads are not changed."""
 
 import json
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run --retries`: a run of which a rank was killed is restarted automatically, from its
+"""Tests `./jobs/run --retries`. If a rank is killed, the run is restarted automatically, from its
 last checkpoint or from the beginning, and ends with the digest and the tables of an undisturbed
-run. A run that ends on purpose is not retried: a failure of the model, a wrong option, a signal
-from the user. When no try is left, the exit code is that of the last try."""
+run. After a failure of the model, a wrong option or a signal from the user, a run is not retried.
+When no try is left, the exit code is that of the last try."""
 
 import os
 import re
@@ -39,7 +39,8 @@ class Retried:
             self.folder)
 
     def pids(self):
-        """The processes of the ranks; also of a single process, which has no rank number."""
+        """The processes of the ranks, or the single process of a run without mpirun, which has no
+        rank number."""
         parent = self.launch.process.pid
         children = Path(f"/proc/{parent}/task/{parent}/children")
         found = list(self.launch.pids().values())
@@ -48,8 +49,9 @@ class Retried:
         return found
 
     def kill_one(self, others_than=()):
-        """Waits for the first new checkpoint of the try whose ranks are not among `others_than`,
-        and kills one of its ranks. Returns all its ranks."""
+        """Waits until a try has started whose processes are not among `others_than`, and until this
+        try has written a checkpoint. Then kills one process of the try. Returns all processes of
+        the try."""
         wanted = 1 if self.count == "alone" else self.count
         pids = []
 
@@ -106,7 +108,7 @@ with run.launch as launch:
 expect(ended.exit_code == 128 + signal.SIGKILL and len(run.tries()) == 1,
        f"no try remains: exit code {ended.exit_code}: {run.tries()}")
 
-for name, number, code in [("a checkpoint is wanted", signal.SIGUSR1, 0), ("interrupted", signal.SIGINT, 130)]:
+for name, number, code in [("SIGUSR1 requests a checkpoint", signal.SIGUSR1, 0), ("interrupted", signal.SIGINT, 130)]:
     run = Retried(number.name, 3, 2, 0.2)
     with run.launch as launch:
         launch.wait_for(lambda: gvt(run.checkpoint) > 0)

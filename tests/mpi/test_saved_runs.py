@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks that are saved: SIGUSR1 to mpirun reaches all of them, they end with one line and exit code
-0, and other ranks continue the run, at most one per group. Properties that all ranks must share are
-checked."""
+"""Tests runs on several ranks that are saved. SIGUSR1 to mpirun reaches all ranks. The ranks end
+with one line and exit code 0, and other ranks continue the run, at most one rank per group.
+Properties that all ranks must share are checked."""
 
 import signal
 
@@ -73,5 +73,6 @@ for count, restart in [(2, []), (3, ["--restart", checkpoint])]:
 stats.unlink()
 done = ranks.run("library_objects", *options, "--restart", checkpoint)
 expect(done.returncode == 0 and result(stats) == reference,
-       f"and the run continues to the end without a launcher: {done.returncode} {done.stderr!r}, {reference['digest']}")
+       f"library_objects continues to the end without a launcher: {done.returncode} {done.stderr!r}, "
+       f"{reference['digest']}")
 ranks.leave()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PHOLD for a while on 3 ranks: most of its events go to other ranks, rollbacks are forced, and
-groups change their worker. No event is lost or duplicated, and nothing is left in MPI.
+"""Runs PHOLD for some time on 3 ranks. Most events go to other ranks, rollbacks are forced, and
+groups change their worker. No event is lost or duplicated, and MPI has no communicator left.
 
 usage: test_soak.py FOLDER-OF-PROGRAMS [SECONDS]
 

@@ -101,7 +101,7 @@ def killer(number, times):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only check that the faults fit the source files")
-    parser.add_argument("--folder", type=pathlib.Path, help="for the build; required without --check")
+    parser.add_argument("--folder", type=pathlib.Path, help="folder for the build; required without --check")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="faults that are tried at the same time")
     parser.add_argument("--only", help="numbers of faults, separated by commas")
     given = parser.parse_args()

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bare Debian root folder: created, entered, and deleted in every case.
 
-Source: an unpacked minimal image (a folder, or a tar file that contains one), if the caller
-provides one; else debootstrap --variant=minbase, from the mirror in the configuration of this
-machine's apt, with the same settings. This file names no mirror.
+If the caller provides an unpacked minimal image (a folder, or a tar file of a folder), the root is
+a copy of this image. Otherwise debootstrap --variant=minbase makes the root, from the mirror in the
+configuration of this machine's apt, with the same settings. This file names no mirror.
 
-The danger of such roots is that /proc or /dev is still mounted in one when it is deleted. So
-nothing is mounted in the process that deletes the folder: work that needs mounts is done by a child
-process in separate mount and process namespaces. The namespaces end with the child, and all
+The danger of such roots is that /proc or /dev is still mounted in a root when the root is deleted.
+So nothing is mounted in the process that deletes the folder: work that needs mounts is done by a
+child process in separate mount and process namespaces. The namespaces end with the child, and all
 processes in them end, too. The folder is deleted outside, after the end of the child."""
 
 import os
@@ -38,8 +38,8 @@ class Unavailable(Exception):
 
 @contextmanager
 def bare_root(suite, gigabytes, image):
-    """The folder of a bare root, without mounts, that is deleted with the context. `suite`:
-    bookworm is Debian 12, trixie 13. `image`: None, or see unpacked()."""
+    """The folder of a bare root, without mounts. The folder is deleted at the end of the context.
+    `suite`: bookworm is Debian 12, trixie is Debian 13. `image`: None, or see unpacked()."""
     if os.geteuid() != 0:
         raise Unavailable("a separate root file system needs root")
     free = shutil.disk_usage(tempfile.gettempdir()).free / 1e9
@@ -59,7 +59,7 @@ def bare_root(suite, gigabytes, image):
 
 def enter(root, *command, timeout):
     """Runs a command inside, with the output of this process. Returns its exit code."""
-    # Only the variables of a new login.
+    # The command gets only the variables of a new login.
     environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                    "HOME": "/root", "TERM": "dumb", "DEBIAN_FRONTEND": "noninteractive"}
     sys.stdout.flush()

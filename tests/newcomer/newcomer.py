@@ -5,13 +5,14 @@ else installed. The checkout is HEAD: a file that was not committed is missing.
 
 usage: newcomer.py FOLDER-OF-PROGRAMS path|next_debian     (no program of this machine is used)
 
-path: on Debian 12 the two commands of the README install everything they need, build, and have the
-described effect; the tutorial's model is built in a separate folder against the installed package.
-Of the tests only the unit tests and those of tutorial and package are run; .ci/run runs all tests.
+path: on Debian 12, the two commands of the README install everything that they need, build, and
+have the described effect. The tutorial's model is built in a separate folder against the installed
+package. Only the unit tests, and the tests of the tutorial and of the package, are run; .ci/run
+runs all tests.
 
-next_debian: the short set of tests on Debian 13, whose compiler, Open MPI and libraries are newer.
-No test may fail there. A test may be skipped only if it reports that this machine or Debian lacks
-something.
+next_debian: runs the short set of tests on Debian 13, whose compiler, Open MPI and libraries are
+newer. No test may fail on Debian 13. A test may be skipped only if it reports that this machine or
+Debian lacks something.
 
 Exit code 77: no bare root can be created here; the reason is printed."""
 
@@ -38,8 +39,8 @@ tar -C /home/newcomer/numawarp -xf /checkout.tar
 chown -R newcomer: /home/newcomer/numawarp
 """
 
-# (Debian, gigabytes, an image of it, tests that may be skipped, steps: name and lines of bash, each
-# of which must succeed)
+# (Debian, gigabytes, variable with the path of an image, tests that may be skipped, steps). A step
+# is a name and lines of bash, each of which must succeed.
 ROOTS = {
     "path": ("bookworm", 5, "NUMAWARP_BARE_ROOT", set(), [
         ("the first command", """
@@ -95,12 +96,12 @@ def well(root, name, lines, may_be_skipped):
 
 
 suite, gigabytes, image, may_be_skipped, steps = ROOTS[sys.argv[2]]
-# As an exception, so that everything that was created is deleted.
+# SIGTERM becomes an exception, so that everything that was created is deleted.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 try:
     with bare_root(suite, gigabytes, os.environ.get(image)) as root:
         settle(root)
-        # The steps after a failed one are not tried.
+        # The steps after a failed step are not tried.
         sys.exit(not all(well(root, *step, may_be_skipped) for step in steps))
 except Unavailable as reason:
     print(f"skipped: {reason}")

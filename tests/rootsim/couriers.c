@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Agents in the style of classic ROOT-Sim: couriers walk over a square of offices, deliver where
  * their plan requires it, pass through other offices, exchange information, retire, and are
- * followed by new couriers. The office's information travels with each courier, and so into the
- * digest. `--wrong RULE` breaks a rule. */
+ * replaced by new couriers. The office's information travels with each courier, and thus changes
+ * the digest. `--wrong RULE` breaks a rule. */
 #include <ROOT-Sim.h>
 
 #include <math.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Ferries in the style of ROOT-Sim after 3.0.0: islands draw from streams in their own state, and
  * ferries travel along the links of a graph, each of which has its length. Ships travel around the
- * islands, which form a ring; each ship has a list of which a part is never written. The run ends
- * when each island has seen enough ferries; it then prints what it has seen. */
+ * islands, which form a ring; each ship has a list, a part of which is never written. The run ends
+ * when enough ferries have arrived at each island. Then each island prints its numbers of ferries
+ * and ships. */
 #include <ROOT-Sim.h>
 #include <ROOT-Sim/random.h>
 #include <ROOT-Sim/topology.h>
@@ -29,7 +30,8 @@ static struct topology *ring;
 static simtime_t lengths[LINKS];
 
 static void sail(lp_id_t me, simtime_t now, struct island *island) {
-    /* Each island has links to five others. The library or the island draws one of them. */
+    /* Each island has links to five other islands. The library or the island draws one of these
+     * links. */
     lp_id_t all[LINKS];
     GetAllReceivers(links, me, all);
     const lp_id_t to = Random(&island->stream) < 0.5 ? GetReceiver(links, me, DIRECTION_RANDOM)

@@ -24,7 +24,7 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         "release": ["ReleaseTopology()", "not created by this LP"],
     }.items():
         refusals.refused(3, ["LP 3 at time", *words], "rootsim_misuse", rule, "--", *options)
-    # CanEnd() examines a state and may be called early: these calls are refused in it.
+    # CanEnd() examines a state and may be called early. So CanEnd() must not make these calls.
     for rule, function in {"asked": "ScheduleNewEvent()", "asked-state": "SetState()",
                            "asked-stop": "RootsimStop()"}.items():
         refusals.refused(3, ["LP 3", function, "allowed: "], "rootsim_misuse", rule, "--", *options)
@@ -37,7 +37,7 @@ refusals.refused(2, ["lps: must be"], "rootsim_misuse", "many", "--")
 refusals.refused(2, ["synchronization: must be SERIAL or TIME_WARP"], "rootsim_misuse", "third", "--")
 refusals.refused(2, ["dispatcher", "must be set"], "rootsim_misuse", "none", "--")
 refusals.refused(2, ["must not be a null pointer"], "rootsim_misuse", "null", "--")
-# This call is made before a run exists that it could end.
+# This call is made before there is a run that the call could end.
 refusals.accepted("rootsim_misuse", "early", "--", "--until", 5)
 refusals.refused(3, ["in the past"], "rootsim_misuse", "past")
 refusals.refused(2, ["stray: unexpected"], "rootsim_misuse", "past", "--until", 5, "stray")

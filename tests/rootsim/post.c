@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A post in ROOT-Sim's style: towns on a torus keep letters in a list, half of them from
- * rs_malloc() and half from malloc(), and send them on to a neighbor. All letters differ in length
- * and content. The run ends when each town has seen enough of them; a town then prints what it has
- * seen, and its last random number. */
+/* A post in ROOT-Sim's style: towns on a torus keep letters in a list, and send them on to a
+ * neighbor. Half of the letters are from rs_malloc(), and half are from malloc(). All letters
+ * differ in length and content. The run ends when each town has received enough letters. Then each
+ * town prints the number and the checksum of its letters, and its last random number. */
 #include <ROOT-Sim.h>
 #include <inttypes.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void process(lp_id_t me, simtime_t now, unsigned type, const void *conten
             if (town->letters != NULL) send_one(me, now, town);
             break;
         case LP_FINI:
-            ScheduleNewEvent(me, now, SORT, NULL, 0); /* as in ROOT-Sim, it has no effect */
+            ScheduleNewEvent(me, now, SORT, NULL, 0); /* as in ROOT-Sim, no effect */
             printf("town %" PRIu64 " saw %u letters, %016" PRIx64 ", then %016" PRIx64 "\n", me, town->seen,
                    town->checksum, RandomU64());
             break;

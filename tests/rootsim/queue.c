@@ -29,7 +29,7 @@ struct counter {
     unsigned given_up;
 };
 
-/* In groups. In argp, an entry with neither name nor key begins a group. */
+/* The options are in groups. In argp, an entry with neither name nor key begins a group. */
 static const struct argp_option model_options[] = {
     {NULL, 0, NULL, 0, "At each counter:", 1},
     {"service", 's', "TIME", 0, "mean time of service", 1},

@@ -18,6 +18,6 @@ for model, options in {"rootsim_post": [], "rootsim_queue": ["--lp", 64], "roots
         ranks.expect((run["ranks"], run["digest"]) == (count, reference["digest"])
                      and run["mpi"]["events_sent"] > 0,
                      f"{model}: {count} ranks, digest {run['digest']}, {run['mpi']['events_sent']} "
-                     "events crossed them")
+                     "events crossed ranks")
 ranks.expect(rolled_back > 0, f"{rolled_back} events were rolled back")
 ranks.leave()

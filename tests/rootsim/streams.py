@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Random numbers of ROOT-Sim's library equal those of ROOT-Sim itself. The expected numbers were
-printed by a program like rootsim_streams that was linked with ROOT-Sim's sources (the last ones
+printed by a program like rootsim_streams that was linked with ROOT-Sim's sources (the last version
 before 3.0.0), with glibc on x86-64."""
 
 from programs import Programs

@@ -66,7 +66,7 @@ static void teller_event(teller_state* s, tw_bf* bf, message* m, tw_lp* lp) {
     }
     const long cents = tw_rand_integer(&lp->rng[1], 1, 100);
     m->hops =
-        (unsigned int)cents; /* overwrites the message: a second execution must not see this */
+        (unsigned int)cents; /* changes the message, but a second execution must get the original */
     s->balance -= cents;
     s->served++;
     tw_lpid to = (tw_lpid)tw_rand_integer(lp->rng, 0, (long)all() - 1);

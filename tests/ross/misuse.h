@@ -29,7 +29,7 @@ static inline void make_misuse(unsigned int kind, tw_lp *lp) {
         case 6:
             tw_getlp(g_tw_nlp);
             break;
-        case 7: /* writes far beyond its message; 8: one byte beyond */
+        case 7: /* writes far beyond the message; 8: one byte beyond it */
             ((char *)tw_event_data(tw_event_new(lp->gid, 1.0, lp)))[4096] = 1;
             break;
         case 8: {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Names from ROSS's earlier versions: those that ross.h contains compile, in C and in C++; a name
-that it lacks is an error of the compiler that names the solution, or is reported inside a warning;
-and nothing else is an error.
+"""Checks names from ROSS's earlier versions, in C and in C++. Names that ross.h implements compile.
+Each other name causes an error of the compiler that describes the solution, or a warning that the
+interface does not implement the name. Nothing else is an error.
 
-usage: names.py ROOT FOLDERS-OF-MPI C-COMPILER C++-COMPILER...    exit code 1 if one behaves
-differently"""
+usage: names.py ROOT FOLDERS-OF-MPI C-COMPILER C++-COMPILER...    exit code 1 if a name
+behaves differently"""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ TIMERS = "has no timers of ROSS"
 PE_TYPES = "calls no functions of PEs"
 NODES = "identifies a node by its number"
 
-# Code of a model; a text of the error or of the warning, or None.
+# (code of a model, text of the error or of the warning). None: the code compiles.
 IN_FUNCTION = [
     ("if (g_st_ev_trace || g_st_model_stats || g_st_use_analysis_lps) lp->model_types = NULL;", None),
     ("tw_kp_onpe(0, g_tw_pe[0]); tw_lp_onpe(0, g_tw_pe[0], 7);", None),
@@ -84,8 +84,8 @@ WRAPPED = 'extern "C" {\n#include <ross.h>\n}'
 
 
 def errors_by_line(compiler, language, lines, *options, header=INCLUDED):
-    """The compiler's message for each line, once. A compiler stops at errors of one kind before it
-    finds others."""
+    """The compiler's messages for each line, as a set. After errors of one kind, a compiler may
+    stop before it finds errors of other kinds."""
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
     limit = "-ferror-limit=0" if "clang" in version else "-fmax-errors=0"
     done = subprocess.run(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model in ROSS's style that is written in C++, has no reverse handler, keeps a list in its
-// state, and is mapped round robin: it can only be rolled back by snapshots.
+// state, and is mapped round robin. The model can only be rolled back by snapshots.
 #include <cstdio>
 #include <list>
 #include <new>

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Models written for ROSS: one digest and one result on every engine, for any workers, ranks and
-rollback method; their errors end like errors of numawarp's own models. usage: test_models.py
-FOLDER-OF-PROGRAMS"""
+"""Models written for ROSS have the same digest and the same result on every engine, for any number
+of workers and ranks and any rollback method. Errors of these models end like errors of numawarp's
+own models.
+
+usage: test_models.py FOLDER-OF-PROGRAMS"""
 
 import re
 import subprocess

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Saved runs of models written for ROSS continue to the digest and the results of an uninterrupted
-run, on other numbers of workers and ranks, by reverse handlers and by snapshots; and only with the
-same command-line words for the model. usage: test_saved.py FOLDER-OF-PROGRAMS"""
+"""Saved runs of models written for ROSS continue on other numbers of workers and ranks, with reverse
+handlers and with snapshots. They have the digest and the results of an uninterrupted run. They
+continue only with the same command-line words for the model.
+
+usage: test_saved.py FOLDER-OF-PROGRAMS"""
 
 import json
 import signal
@@ -36,7 +38,7 @@ for program in ("ross_shelves", "ross_turns", "ross_pinger"):
                             (("--workers", "3", "--rollback", "snapshot"), ()),
                             (("--synch=1",), ()), (("--engine", "timewarp", "--workers", "1"), RANKS)):
         if program == "ross_pinger" and launcher:
-            continue  # it does not gather its sum over ranks
+            continue  # this model does not gather its sum over ranks
         got = run(program, "--restart", folder, *words, launcher=launcher)
         programs.expect(got[:3] == wanted, f"{program} continues {launcher} {words}: {got}, wanted {wanted}")
 
@@ -60,7 +62,8 @@ done = subprocess.run(["bash", "-c", restart_hint(errors)], capture_output=True,
 programs.expect(done.returncode == 0 and done.stdout.splitlines()[-1:] == wanted[2],
                 f"{restart_hint(errors)}: {done.returncode} {done.stdout[-200:]}{done.stderr}")
 
-# States that point into memory of main().
+# The states point into memory of main(). The saved run causes a warning, and the restart is
+# refused.
 folder = checkpoint / "shared"
 code, errors = stop(start(programs, programs.bin / "ross_turns", "--end=16000", "--misuse=4", "--checkpoint", folder,
                           "--checkpoint-period", 0.02), folder)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Workshops in ROSS's style, where every event is at a whole hour, in an order that priorities
- * define: first orders, then work, and reports at last, for any senders. An order may cause work in
- * the same hour. Prints a sum that depends on the order of all events, and the number of events out
- * of order. */
+/* Workshops in ROSS's style. Every event is at a whole hour. Priorities define the order of the
+ * events of an hour: first orders, then work, and reports last, from any senders. An order may
+ * cause work in the same hour. Prints a sum that depends on the order of all events, and the number
+ * of events out of order. */
 #include <ross.h>
 
 enum { order, work, report, kinds };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder like a checkout in which ./jobs/run finds the programs under test as if they were built
-there, and substitutes for commands that a test must not run or that are not installed."""
+"""Creates a folder that is like a checkout. In this folder, ./jobs/run finds the programs under test as if they
+had been built in it. Also creates substitutes for commands that a test must not run or that are not installed."""
 
 import os
 import shutil
@@ -9,8 +9,8 @@ from programs import CHECKOUT
 
 
 def make_checkout(programs, name="checkout"):
-    """Links to the folders of this checkout, build/ to the tested build. Results and other written
-    files stay in the new folder."""
+    """Returns a new folder with links to the files and folders of this checkout. The link build/ leads to the tested
+    build. Results and other files that programs write stay in the new folder."""
     folder = programs.work / name
     folder.mkdir()
     for path in CHECKOUT.iterdir():
@@ -21,8 +21,8 @@ def make_checkout(programs, name="checkout"):
 
 
 def without_building(checkout):
-    """The environment for commands in this checkout that would build, test or install: substitutes
-    precede cmake, ctest and apt-get in PATH, because other tests run at the same time."""
+    """Returns the environment for commands in this checkout that would build, test or install. In PATH, substitutes
+    precede cmake, ctest and apt-get, because other tests run at the same time."""
     # Inside a SLURM job the same command lines would have another meaning.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
     return environment | {"PATH": f"{CHECKOUT}/tests/documents/stand_ins:{os.environ['PATH']}",
@@ -37,7 +37,7 @@ def write_script(path, text):
 
 
 def path_with(folder, tools, **scripts):
-    """A folder for PATH that contains only these tools of this machine, and scripts by name."""
+    """Returns a folder for PATH that contains only these tools of this machine, and the given scripts."""
     folder.mkdir()
     for tool in tools:
         (folder / tool).symlink_to(shutil.which(tool))

@@ -31,7 +31,7 @@ def unfinished(folder):
 
 
 def wait_for_gvt(process, folder, beyond=0.0, timeout=PATIENCE_SECONDS):
-    """Waits until a checkpoint with a later virtual time exists. Returns False if the process ends
+    """Waits until a checkpoint with a virtual time later than `beyond` exists. Returns False if the process ends
     first or the time is over."""
     deadline = time.monotonic() + timeout
     while gvt(folder) <= beyond:
@@ -48,7 +48,7 @@ def start(programs, *command, **more):
 
 
 def stop(run, folder, beyond=0.0, number=signal.SIGTERM):
-    """(exit code, stderr) of a run that gets a signal as soon as a later checkpoint exists."""
+    """Returns (exit code, stderr) of a run that gets a signal as soon as a checkpoint later than `beyond` exists."""
     wait_for_gvt(run, folder, beyond)
     run.send_signal(number)
     errors = run.communicate(timeout=PATIENCE_SECONDS)[1]
@@ -56,14 +56,14 @@ def stop(run, folder, beyond=0.0, number=signal.SIGTERM):
 
 
 def restart_hint(stderr):
-    """The command that continues the run, as a saved run prints it; None if it prints none."""
+    """The command that continues the run, from the stderr of a saved run; None if stderr contains no such command."""
     found = re.search(r"^numawarp: saved at virtual time \S+; .*continue with: (.*)$", stderr,
                       re.MULTILINE)
     return found and found[1]
 
 
 def contents(folder):
-    """{file: its bytes} of an output folder."""
+    """{file name: content} of an output folder."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 

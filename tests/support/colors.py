@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The colors of a picture, counted by Pillow, which may be installed for another Python than the
-one that runs the tests."""
+"""Counts the colors of a picture with Pillow. Pillow may be installed for another Python than the Python that runs
+the tests."""
 
 import subprocess
 from collections import Counter
@@ -17,7 +17,7 @@ for count, color in picture.getcolors(picture.width * picture.height):
 
 
 def colors_of(path):
-    """{color, as f6f6f3: number of pixels}. Skips the test if Pillow is not installed."""
+    """Returns {color: number of pixels}; a color has the form f6f6f3. Skips the test if Pillow is not installed."""
     counted = subprocess.run([python_with("PIL"), "-c", COUNT, path], check=True, text=True,
                              stdout=subprocess.PIPE).stdout
     return Counter({color: int(count) for color, count in map(str.split, counted.splitlines())})

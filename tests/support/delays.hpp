@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delays at handoffs (util/handoff.hpp), drawn from a seed. Real threads are delayed for some time,
-// stepped workers for some steps, so that every order of steps can be replayed.
+// Delays at handoffs (util/handoff.hpp), drawn from a seed. Real threads are delayed for some time.
+// Stepped workers are delayed for some steps, so that every order of their steps can be replayed.
 #pragma once
 
 #include <ucontext.h>
@@ -23,7 +23,7 @@
 
 namespace nw::test {
 
-// How often threads were delayed, by place.
+// The number of delays at each handoff.
 class DelayCounts {
   public:
     DelayCounts() = default;
@@ -52,9 +52,9 @@ class DelayCounts {
 };
 
 // During the lifetime of this object, real threads are delayed at a share of their handoffs: mostly
-// they yield their core, sometimes they sleep for up to a millisecond. The machine still schedules
-// the threads: a seed repeats the draws, but not the order of steps. At most one object exists at a
-// time.
+// they yield their core, sometimes they sleep for up to a millisecond. The kernel still schedules
+// the threads: the same seed repeats the draws, but not the order of steps. At most one object
+// exists at a time.
 class InjectedDelays {
   public:
     InjectedDelays(std::uint64_t seed, double share) : seed_(seed), share_(share) {
@@ -92,10 +92,10 @@ class InjectedDelays {
     DelayCounts counts_;
 };
 
-// Replaces threads by stacks: one stack runs at a time, and the caller decides which. Work that is
-// delayed at a handoff returns to the caller, and continues with a later step of its stack. All
-// stacks run on the caller's thread, because a change of threads takes longer than a turn. At most
-// one object exists at a time.
+// Replaces threads by stacks: one stack runs at a time, and the caller selects this stack. Work
+// that is delayed at a handoff returns to the caller, and continues in a later step of its stack.
+// All stacks run on the caller's thread, because a change of threads takes longer than a turn. At
+// most one object exists at a time.
 class SteppedStacks {
   public:
     SteppedStacks(std::size_t stacks, std::uint64_t seed, double share)
@@ -189,8 +189,8 @@ class SteppedStacks {
     double share_;
     Dice dice_;
     bool is_delaying_ = true;
-    // The number of delays is limited, because rollbacks cause more rollbacks as long as work is
-    // delayed, and a test would take too long.
+    // The number of delays is limited. As long as work is delayed, rollbacks cause more rollbacks,
+    // so that a test would take too long.
     std::size_t delays_left_ = 20'000;
     Stack* running_ = nullptr;
     ucontext_t caller_{};

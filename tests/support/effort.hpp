@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of random cases that a test runs. A sanitizer makes each case many times slower and
-// finds its errors within few cases, so a fifth of the cases is enough there. The checks of the
-// paranoid preset make a case about three times slower, so a third of the cases runs there. The
-// environment variable NUMAWARP_EFFORT, for example 0.25, multiplies the number of cases. A test
-// that requires rare things to happen states the number of cases that it runs at least.
+// The number of random cases that a test runs. With a sanitizer, each case is many times slower,
+// and errors are found within few cases. Therefore a fifth of the cases is enough. The checks of
+// the paranoid preset make a case about three times slower. Therefore this preset runs a third of
+// the cases. The environment variable NUMAWARP_EFFORT, for example 0.25, multiplies the number of
+// cases. A test that requires rare situations passes a minimum number of cases.
 #pragma once
 
 #include <algorithm>

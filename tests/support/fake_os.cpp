@@ -161,7 +161,7 @@ Status FakeOs::recorded(Record record) {
 }
 
 Status FakeOs::reserve(void* address, std::size_t bytes, void*& result) noexcept {
-    // A handler's allocation may end up here; the records must not be in the LP's heap.
+    // An allocation in a handler may call this function. The records must not be in the LP's heap.
     const PlatformScope platform;
     const std::lock_guard lock(mutex_);
     Status status = planned_fault(Call::reserve);
@@ -313,7 +313,7 @@ Status FakeOs::move_pages(std::span<void* const> pages, NodeId target,
     const std::lock_guard lock(mutex_);
     Status status = planned_fault(Call::move_pages);
     if (status == 0 && pages.size() != statuses.size()) status = EINVAL;
-    // Like the kernel: a node that does not exist fails the whole call.
+    // As in the kernel, the whole call fails if the node does not exist.
     if (status == 0 && (index(target) < 0 || index(target) >= nodes_)) status = ENODEV;
     for (std::size_t i = 0; status == 0 && i < pages.size(); ++i)
         statuses[i] = move_page(pages[i], target);

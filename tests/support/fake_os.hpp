@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated kernel for tests: any number of nodes and cores, any fault, and a record of every
-// call. Address space is real (mmap), so that the code above the port runs unchanged; nodes,
-// placement and free memory are simulated. Thread: any, several at once; but the topology is set,
-// and records() is read, while no other thread uses the object.
+// call. Address space is real (mmap), so that the code above the port runs unchanged. Nodes,
+// placement and free memory are simulated.
+//
+// Thread: any, also several at the same time. While the topology is set or records() is read, no
+// other thread may use the object.
 #pragma once
 
 #include <cstddef>
@@ -75,14 +77,15 @@ class FakeOs : public Os {
     void hide_memory() { hides_memory_ = true; }
     void set_kernel_balances_nodes(bool on) { kernel_balances_nodes_ = on; }
     void set_memory(const MemoryFigures& figures);
-    // The value of the counter from now on; 0 if never set. The handle of a counter is its number.
+    // Sets the value of the counter, which is 0 before the first call. The handle of a counter is
+    // the counter's number.
     void set_reading(HardwareCounter counter, const CounterReading& reading);
     // The page is touched and placed on the node, if the node has a free page. Requires: the page
-    // is not a reserved page without access.
+    // has write access.
     void touch(const void* page, NodeId node);
     // The next `count` moves of the page return −EBUSY.
     void set_busy(const void* page, std::size_t count = 1);
-    // Every move of the page, once touched, returns this negative errno.
+    // After the page was touched, every move of the page returns this negative errno.
     void set_immovable(const void* page, int status);
 
     // --- read by the test ---

@@ -3,7 +3,7 @@
 // reordered, reductions complete late, links stall. The same seed gives the same schedule, so that
 // a failure can be replayed.
 //
-// Time is the number of ticks; the test ticks between worker turns.
+// Time is the number of ticks; the test calls tick() between the turns of workers.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 namespace nw {
 
 struct NetworkWeather {
-    std::uint32_t delay_max = 20;     // most ticks that a batch or reduction takes
-    double stall_probability = 0.01;  // per tick and rank, of receiving nothing for a while
+    std::uint32_t delay_max = 20;     // maximum number of ticks that a batch or reduction takes
+    double stall_probability = 0.01;  // per tick and rank: the rank receives nothing for a while
     std::uint32_t stall_max = 200;    // ticks
 };
 

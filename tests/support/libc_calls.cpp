@@ -319,8 +319,8 @@ constexpr LibcCall with_results[] = {
      }},
 };
 
-// A letter of two bytes in UTF-8. Converts its first byte now, and the second when the result is
-// read.
+// Converts a letter that has two bytes in UTF-8: the first byte now, and the second byte when the
+// result is read.
 template <class Character, class Convert>
 LibcResult half_a_letter(unsigned which, Convert convert) {
     static const locale_t utf8 = ::newlocale(LC_ALL_MASK, "C.UTF-8", nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of functions of libc and libm, by name, for tests of the interposer: on two threads at the
-// same time, and in handlers that are undone.
+// Calls of functions of libc and libm, with the names of these functions. Tests of the interposer
+// make the calls on two threads at the same time, and in handlers that are undone.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct LibcCall {
 
 // Functions that return a pointer to an object that exists once per thread.
 std::span<const LibcCall> calls_with_thread_results();
-// Functions that continue a state from call to call.
+// Functions that keep a state between two calls.
 std::span<const LibcCall> calls_with_thread_states();
 
 // Functions whose memory belongs to the LP, and functions whose memory belongs to libc. The result

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Access to private members, for tests that damage a structure and check that its validate()
-// detects the damage. Production code needs no friend declaration for it: an explicit instantiation
-// may name private members ([temp.spec]), and the function that it defines returns the pointer to
-// member.
+// detects the damage. Production code needs no friend declaration for this access: an explicit
+// instantiation may name private members ([temp.spec]). The function that the instantiation defines
+// returns the pointer to member.
 //
 //     namespace nw::test {
 //     NW_TEST_OPEN(PendingOfWorker, &Worker::pending_);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions for tests that send signals: wait until a process has reached a certain state."""
+"""Functions for tests that send signals. They wait until a process has reached a certain state."""
 
 import os
 import select
@@ -7,20 +7,20 @@ import time
 from pathlib import Path
 
 
-# Time limit for something that must happen on any machine, however busy: if it is exceeded, the
-# process hangs.
+# Time limit for something that must happen on every machine, also on a busy machine. A process that exceeds this limit
+# hangs.
 PATIENCE_SECONDS = 300
 
 
 def cpu_seconds(pid, without_main=False):
-    """CPU time of a process's threads; 0 if it is gone."""
+    """CPU time of a process's threads; 0 if the process has ended."""
     ticks = 0
     for task in Path(f"/proc/{pid}/task").glob("[0-9]*"):
         if not (without_main and task.name == str(pid)):
             try:
                 fields = (task / "stat").read_text().rpartition(")")[2].split()
             except OSError:
-                continue  # it has ended
+                continue  # the thread has ended
             ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
 

@@ -51,8 +51,8 @@ class Programs:
         return rows_of(folder / f"{name}.csv")
 
     def stand_in(self, name, program, code):
-        """A folder with a program that runs the real program and then executes `code` on its
-        statistics (`stats`). `words` is the command line."""
+        """Returns a folder with a program that runs the real program and then executes `code`. The code may change
+        `stats`, the statistics of the run. `words` is the command line."""
         folder = self.work / name
         folder.mkdir()
         (folder / program).write_text(
@@ -93,8 +93,8 @@ def first_seed():
 
 
 def python_with(module, package=None):
-    """A python3 that has the module. Without one, skips the test. (Debian's python3 may not be the
-    first in PATH.) `package`: the package that contains the module, if its name differs."""
+    """Returns a python3 that has the module. If there is no such python3, skips the test. (Debian's python3 may not be
+    the first in PATH.) `package`: the package that contains the module, if its name differs."""
     for python in (sys.executable, "/usr/bin/python3"):
         if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
             return python

@@ -22,8 +22,8 @@ inline std::optional<std::uint64_t> number_from(const char* variable) {
 // The seed of the only case to run, if one is requested.
 inline std::optional<std::uint64_t> seed_to_replay() { return number_from("NUMAWARP_TEST_SEED"); }
 
-// Returns `count` new random seeds; if NUMAWARP_FIRST_SEED is set, the seeds from this number on;
-// if a seed is to be replayed, only this seed.
+// Returns `count` new random seeds. If NUMAWARP_FIRST_SEED is set, returns the `count` seeds from
+// this number on. If a seed is to be replayed, returns only this seed.
 inline std::vector<std::uint64_t> test_seeds(std::size_t count) {
     if (const auto seed = seed_to_replay()) return {*seed};
     const auto first = number_from("NUMAWARP_FIRST_SEED");

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The required end of a program with a wrong command line, file, set-up or environment: the
-documented exit code within 10 s, exactly one line on standard error that names the error, and
+"""Checks how a program ends if its command line, a file, its set-up or its environment is wrong. The program must end
+within 10 s with the documented exit code. It must print exactly one line on standard error, which names the error, and
 nothing on standard output."""
 
 import os
@@ -19,7 +19,7 @@ class Refusals(Programs):
     def start(self, program, *arguments, environment=None, setup=None, stdin=subprocess.DEVNULL,
               stdout=subprocess.PIPE):
         """The finished process, with its output as text. Bytes that are not valid UTF-8 become
-        surrogate escapes, as in file names. None if the process does not end."""
+        surrogate escapes, as in file names. None if the process does not end in time."""
         path = self.bin / program if isinstance(program, str) else program
         try:
             return subprocess.run([path, *map(_bytes, arguments)], stdin=stdin, stdout=stdout,
@@ -47,7 +47,7 @@ class Refusals(Programs):
                           + ("" if good else f"  (wanted {code} {fragments})"))
 
     def accepted(self, program, *arguments, says="", **how):
-        """Checks that input succeeds although it looks wrong."""
+        """Checks that the program accepts unusual input."""
         self.cases += 1
         name = f"{how.get('environment') or ''} {program} {' '.join(map(_shown, arguments))}".strip()
         done = self.start(program, *arguments, **how)

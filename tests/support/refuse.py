@@ -4,7 +4,7 @@
 
 Runs the command while the kernel answers this system call with an error number, as in a container
 that forbids the call (a seccomp filter). Of personality(2), only calls that change something are
-refused. Exit code 77: no filter can be set here."""
+refused. Exit code 77: no filter can be set on this machine."""
 
 import ctypes
 import os

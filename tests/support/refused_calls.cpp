@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the libc functions that a handler must not call. The functions could not use these
-// arguments: a refused function does not read them.
+// Calls of the libc functions that a handler must not call. The arguments are not valid, because a
+// refused function does not read its arguments.
 #define _REGEX_RE_COMP  // for re_comp() and re_exec()
 
 #include <aio.h>

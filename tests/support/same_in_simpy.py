@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the models that are written as processes and the equal models in SimPy (simpy_models.py),
-and computes the allowed difference of their figures."""
+"""Runs the models that are written as processes, and the equal models in SimPy (simpy_models.py). Computes the allowed
+difference of their figures."""
 
 import csv
 import json
@@ -20,13 +20,13 @@ MODELS = {
     "movies": ("cinemas", "films", 120),
 }
 RUNS = 20
-# Student's t at 0.9995 for 19 degrees of freedom. The difference has at least as many.
+# Student's t at 0.9995 for 19 degrees of freedom. The difference has at least 19 degrees of freedom.
 STUDENT = 3.883
 
 
 def ours(program_folder, model, places, until, seed):
-    """The mean over places of each figure, and the seconds of the event loop, of a sequential run
-    of numawarp."""
+    """Executes a sequential run of numawarp. Returns the mean of each figure over all places, and the seconds of the
+    event loop."""
     option, table, _ = MODELS[model]
     with tempfile.TemporaryDirectory() as folder:
         words = [program_folder / model, f"--{option}", places, "--until", until, "--seed", seed, "--engine",

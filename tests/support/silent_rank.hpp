@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank that neither sends nor receives anything. A test derives the communication that it needs.
+// A rank that neither sends nor receives anything. A test derives a class with the communication
+// that the test needs.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Closed or full standard streams, limits of the shell, names that are not UTF-8, no home folder and
-no folder for temporary files: the run succeeds, or ends with one line and the documented exit code.
-It never hangs or crashes, and data that is already written is not lost."""
+"""Tests closed or full standard streams, limits of the shell, names that are not UTF-8, and missing
+folders (the home folder and the folder for temporary files). The run succeeds, or ends with one line
+and the documented exit code. It never hangs or crashes, and data that is already written is not
+lost."""
 
 import contextlib
 import json
@@ -99,7 +100,7 @@ HIDDEN = ["mount --bind /dev/null /proc/meminfo",
 for hide in HIDDEN:
     hidden = ["unshare", "--map-root-user", "--mount", "sh", "-c", f'{hide} && exec "$@"', "sh"]
     if subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
-        print("left out: no mount namespace can be created here")
+        print("skipped: no mount namespace can be created here")
         break
     done = subprocess.run([*hidden, programs.bin / "phold", *map(str, SHORT), "--quiet", "--stats", stats],
                           capture_output=True, text=True, cwd=programs.work)
@@ -155,9 +156,9 @@ try:
     options = json.loads(text)["options"]
     programs.expect(done.returncode == 0 and "caf" in options["output"]
                     and os.path.exists(os.path.join(os.fsencode(programs.work), name, b"stations.csv")),
-                    f"names that are no UTF-8: {done.returncode}, {ascii(options['output'])}")
+                    f"names that are not UTF-8: {done.returncode}, {ascii(options['output'])}")
 except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-    programs.expect(False, f"names that are no UTF-8: {done.returncode} {ascii(done.stderr)} {error}")
+    programs.expect(False, f"names that are not UTF-8: {done.returncode} {ascii(done.stderr)} {error}")
 (programs.work / os.fsdecode(b"caf\xe9.toml")).write_text("seed = 7\n")
 programs.accepted("phold", *SHORT, "--quiet", "--config", b"caf\xe9.toml")
 # A file that can be read only once is read once: `--config <(command)`.
@@ -174,8 +175,8 @@ os.makedirs(programs.work / "saved", exist_ok=True)
 bytes_model = {"BAD_MODEL": "name-bytes"}
 programs.accepted("bad_model", "--quiet", "--checkpoint", "saved", "--workers", 1, environment=bytes_model)
 
-# Options without effect in a run are reported once, in the report and in the statistics, which do
-# not list them as active.
+# Options without effect in a run are reported once, in the report and in the statistics. The
+# statistics do not list these options as active.
 for arguments, idle in [
         (["--engine", "sequential", "--rollback", "copy"], ["rollback"]),
         (["--engine", "sequential", "--window", 1], ["window"]),

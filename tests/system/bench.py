@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run bench`: every run of every row, shortened, runs to its end and yields a figure. The
-ratios and the tables of README.md and docs/performance.md are computed from these figures. The test
-does not check the speed."""
+"""Tests `./jobs/run bench`: every run of every row is shortened, reaches its end, and yields a
+figure. The ratios and the tables of README.md and docs/performance.md are computed from these
+figures. The test does not check the speed."""
 
 import json
 import re
@@ -75,5 +75,5 @@ known.of = {("known", "a"): [8, 4, 20], ("known", "b"): [1, 2, 9]}
 found = [known.ratio(row, wanted) for wanted in row.wanted]
 programs.expect([(r["ratio"], r["met"]) for r in found]
                 == [(4, True), (4, False), (2, True), (8, True)], f"ratios of medians: {found}")
-programs.expect((found[0]["lowest"], found[0]["highest"]) == (2, 8), "and their spread over rounds")
+programs.expect((found[0]["lowest"], found[0]["highest"]) == (2, 8), "the spread of a ratio over rounds")
 programs.leave()

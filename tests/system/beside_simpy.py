@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Models that are written as processes, compared with equal models in SimPy
-(support/same_in_simpy.py): 20 independent runs of each. The difference of each mean figure must be
-within its 99.9 % confidence interval."""
+"""Compares models that are written as processes with equal models in SimPy
+(support/same_in_simpy.py), by 20 independent runs of each model. The difference of each mean figure
+must be within its 99.9 % confidence interval."""
 
 from programs import Programs, python_with
 from same_in_simpy import MODELS, RUNS, compared, ours, theirs

@@ -41,7 +41,8 @@ struct Shared {
     std::vector<void*> objects = std::vector<void*>(lps);       // "other-lp"
 };
 
-// The state of one LP, and the effect of each breach on it: equal for all three rollback methods.
+// The state of one LP. The state, and the effect of each breach on it, are the same for all three
+// rollback methods.
 struct State {
     std::uint64_t messages = 0;
     std::uint64_t sum = 0;
@@ -97,8 +98,8 @@ class Process : public nw::PlainStateProcess<State> {
     void pass_on(nw::Context& c, std::uint32_t hops) {
         const Message message = is("payload") ? partly_written(hops) : Message{"", hops};
         const auto other = static_cast<nw::LpId>(c.random().below(c.lps()));
-        // 16 bits of the breach: two numbers of processes are equal modulo a small number too
-        // often.
+        // Uses 16 bits of the result of breach(). With fewer bits, two numbers of processes would
+        // too often cause the same delay.
         const double extra = static_cast<double>(breach() % 65'536) / 65'536;
         c.schedule(other, 1 + c.random().exponential(1.0) + extra, message_type, message);
     }
@@ -121,7 +122,8 @@ class Process : public nw::PlainStateProcess<State> {
         if (is("address"))
             return (reinterpret_cast<std::uintptr_t>(this) >> 12) * 0x9E3779B97F4A7C15 >> 40;
         if (is("heap")) {
-            // Reads bytes that an earlier message left there, or that were never written.
+            // Reads bytes that an earlier message left in this block, or bytes that were never
+            // written.
             const std::unique_ptr<std::uint64_t[]> fresh(new std::uint64_t[4]);
             const volatile std::uint64_t* const read = fresh.get();
             return read[2];

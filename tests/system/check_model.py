@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """--check-model names the rule that a model breaks, for models that break one rule each
 (broken_models.cpp), and reports nothing for correct models: the model without a breach, and all
-models of models/. If it refuses its input, it prints one line."""
+models of models/. If --check-model refuses its input, it prints one line."""
 
 from programs import CHECKOUT, Programs
 

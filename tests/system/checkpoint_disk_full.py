@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A disk without room for a checkpoint: the run continues and reports it, and the last checkpoint
-stays intact. A run that should end with a checkpoint and cannot write it ends with exit code 4.
+"""If a disk has no room for a checkpoint, the run continues and reports this, and the last
+checkpoint stays intact. If a run should end with a checkpoint and cannot write the checkpoint, it
+ends with exit code 4.
 
 The disk is a small memory file system, mounted in a private mount namespace."""
 

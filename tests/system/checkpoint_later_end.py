@@ -10,8 +10,8 @@ import signal
 from checkpoints import contents, gvt, latest, result, start, wait_for_gvt
 from programs import Programs
 
-# Traffic ends while many journeys are under way, phold with all its events, queues with customers
-# in service.
+# At the end of its run, traffic has many unfinished journeys, phold has all its events, and queues
+# has customers in service.
 MODELS = [
     (["traffic", "--objects", 200], 4000, 9000),
     (["phold", "--lps", 64, "--remote", 0.5, "--rollback", "snapshot", "--state", 64], 40000, 50000),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """States may contain pointers into shared libraries (streams, regular expressions, memory
-resources, functions, coroutines): runs that are saved or restarted load their libraries at equal
-addresses, and have one digest after kills and with other numbers of workers. If this is impossible,
-one line reports it, and a restart with a library at another address, or with another library, is
-refused."""
+resources, functions, coroutines). Runs that are saved or restarted load their libraries at equal
+addresses, and have the same digest after kills and with other numbers of workers. If the addresses
+cannot be equal, one line reports this, and a restart with a library at another address, or with
+another library, is refused."""
 
 import os
 import re
@@ -122,7 +122,7 @@ one_more = "libanl.so.1"
 if lies_at(f"LD_PRELOAD={one_more}") == lies_at():
     print("skipped: an additional library moves no library here, because large ones are aligned to huge pages")
 else:
-    refused("a library more, before the others", ["words in LPs point into the library"], *plain,
+    refused("an additional library before the others", ["words in LPs point into the library"], *plain,
             env={**os.environ, "LD_PRELOAD": one_more})
 if resource.getrlimit(resource.RLIMIT_STACK)[1] == resource.RLIM_INFINITY:
     refused("another layout of the address space", ["words in LPs point into", "ulimit -s"],

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A saved run continues in another process: the arguments of the LPs' constructors are found there,
-even if stack, libraries and libc's heap have other addresses. If handlers have stored pointers to
-other memory outside of the LPs, the run reports it when it is saved. If the program's own addresses
-change, the run can continue only if no LP holds a pointer into the program that a handler stored;
-else it is refused. (Pointers into libraries: checkpoint_libraries.py.)"""
+"""A saved run continues in another process. This process finds the arguments of the LPs'
+constructors, even if stack, libraries and libc's heap have other addresses. If handlers have stored
+pointers to other memory outside of the LPs, the run reports this when it is saved. If the program's
+own addresses change, the run can continue only if no LP holds a pointer into the program that a
+handler stored; otherwise the restart is refused. (checkpoint_libraries.py tests pointers into
+libraries.)"""
 
 import shutil
 import subprocess
@@ -15,8 +16,8 @@ from processes import PATIENCE_SECONDS
 from programs import CHECKOUT, Programs
 
 MODEL = ["--until", 25000]
-# Linux gives each process another layout unless a system call prevents it. That call is refused
-# here.
+# Linux gives each process another layout unless a system call prevents this. The command ANYWHERE
+# refuses this system call.
 moves_programs = int(Path("/proc/sys/kernel/randomize_va_space").read_text()) > 0
 ANYWHERE = [CHECKOUT / "tests/support/refuse.py", "personality=1"]
 launchers = [[]]
@@ -30,7 +31,8 @@ stats = programs.work / "stats.json"
 
 
 def go_on(program, handlers, launcher=()):
-    """Runs in three processes. (exit code of the last, output of all)"""
+    """Runs a program in three processes. Returns (exit code of the last process, output of all
+    processes)."""
     checkpoint = programs.work / "checkpoint"
     shutil.rmtree(checkpoint, ignore_errors=True)
     command = [*launcher, programs.bin / program, *MODEL, "--handlers", handlers, "--quiet",

@@ -46,7 +46,7 @@ def expect_refused(what, words, *arguments, program=traffic):
         expect(False, f"{what}: files have changed")
 
 
-# A run that was stopped before its end. A run that needs its folder meanwhile waits some seconds.
+# This run is stopped before its end. Other runs that need its folder meanwhile wait some seconds.
 stopped = start(programs, traffic, *MODEL,
                 "--engine", "timewarp", "--workers", 2, "--quiet", "--output", output, "--checkpoint", saved,
                 "--checkpoint-period", 0.05)
@@ -105,9 +105,9 @@ for engine in ["sequential", "conservative"]:
     expect_refused(f"--memory libc, {engine}", "--memory numa", *fresh, "--engine", engine, "--memory", "libc")
 expect_refused("--checkpoint, libc", "--memory numa", *fresh, "--memory", "libc")
 for seconds in ["0", "-1", "often", "nan", "inf"]:
-    expect_refused(f"every {seconds} s", "--checkpoint-period", *fresh,
+    expect_refused(f"--checkpoint-period {seconds}", "--checkpoint-period", *fresh,
                    "--checkpoint-period", seconds)
-expect_refused("nowhere, every second", "needs --checkpoint DIR", "--checkpoint-period", "1")
+expect_refused("--checkpoint-period without --checkpoint", "needs --checkpoint DIR", "--checkpoint-period", "1")
 limited = programs.work / "limited"
 limited.write_text(f"#!/bin/sh\nulimit -v 8000000\nexec {traffic} \"$@\"\n")
 limited.chmod(0o755)
@@ -130,7 +130,7 @@ for what, path in [("a file", traffic), ("below a file", f"{traffic}/saved"), ("
 
 # --- the tables have changed ---
 
-# (roads.csv is written only at the end: now it contains only its header.)
+# (roads.csv is written only at the end of a run. So it contains only its header now.)
 table, = output.glob("*.csv")
 whole = table.read_bytes()
 for what, damage in [("missing", table.unlink), ("too short", lambda: table.write_bytes(whole[:5])),
@@ -157,8 +157,8 @@ for file in [saved / "latest.json", *sorted(counts.iterdir())]:
     flipped[bit // 8] ^= 1 << bit % 8
     cut = dice.randrange(1, len(whole) - 2)
     damages = [("is empty", b""), (f"is cut off after {cut} bytes", whole[:cut])]
-    # latest.json is not changed in this way: without its last line end its content is the same, and
-    # parts of it are only for human readers.
+    # latest.json is not damaged in these ways: without its last line end, it has the same content,
+    # and some of its content is only for human readers.
     if file.name != "latest.json":
         damages += [("is without its last byte", whole[:-1]), (f"has bit {bit} flipped", flipped)]
     for what, damaged in damages:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """SIGTERM, SIGUSR1 and SIGHUP end a run with --checkpoint with exit code 0, and print a command
-line that continues the run. That line, passed to a shell unchanged, produces the digest and the
+line that continues the run. This line, passed to a shell unchanged, produces the digest and the
 files of an uninterrupted run. SIGINT does the same with exit code 130. Without --checkpoint these
 signals have their usual effect."""
 
@@ -66,9 +66,9 @@ for number, code in [(signal.SIGTERM, 0), (signal.SIGUSR1, 0), (signal.SIGHUP, 0
     beyond = saved["gvt"]
 
 done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=programs.work)
-expect((done.returncode, done.stderr) == (0, ""), f"its last part ends: {done.returncode} {done.stderr!r}")
+expect((done.returncode, done.stderr) == (0, ""), f"the last part of the run ends: {done.returncode} {done.stderr!r}")
 expect(result(stats) == reference, f"the result equals that of an uninterrupted run: {result(stats)}")
-expect(contents(output) == contents(reference_output), f"its files: {sorted(contents(output))}")
+expect(contents(output) == contents(reference_output), f"the files of the run: {sorted(contents(output))}")
 
 # A complete run can be restarted, with the same end time.
 for arguments in [[], ["--engine", "timewarp", "--workers", 1]]:
@@ -111,7 +111,8 @@ run.send_signal(signal.SIGHUP)
 _, errors = run.communicate(timeout=300)
 expect(run.returncode == 0 and restart_hint(errors) is None, f"SIGHUP under nohup: {run.returncode} {errors!r}")
 
-# A log on a full disk: the saved run determines the exit code, also for a batch system.
+# If the log is on a full disk, the exit code is nevertheless that of a saved run, as a batch system
+# requires.
 logless = programs.work / "logless"
 with open("/dev/full", "w") as full:
     run = subprocess.Popen([str(word) for word in [programs.bin / MODEL[0], *MODEL[1:], "--checkpoint",
@@ -122,8 +123,9 @@ with open("/dev/full", "w") as full:
     expect(run.wait(timeout=60) == 0 and latest(logless) is not None,
            f"SIGTERM without a writable standard error: {run.returncode}")
 
-# A signal at the very beginning: either the run is saved before its first event, or the signal ends
-# the program, before main() handles signals, or during set-up with a line.
+# A signal at the very beginning has one of three effects: the run is saved before its first event;
+# the signal ends the program before main() handles signals; or the program ends during set-up with
+# a line.
 early = programs.work / "early"
 IN_SET_UP = "numawarp: stopped by SIGTERM during set-up; no event was executed\n"
 for pause in [0.0, 0.05, 0.2]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind of wrong command line and file ends with the documented exit code and exactly one line
-on standard error, which names the error; standard output stays empty. The test runs the real
+"""A program with a wrong command line or file ends with the documented exit code and exactly one
+line on standard error, which names the error. Standard output stays empty. The test runs the real
 programs. (Errors of a model: bad_setups.py; closed streams, full disks and other surroundings:
 bad_surroundings.py.)"""
 
@@ -62,7 +62,7 @@ for option in ["--stats", "--trace"]:
         refused(2, [option, "--output uses the same file"], "queues", "--output", "tables", *more,
                 option, f"tables/../tables/{table}")
 
-# Malformed numbers. Each kind of option value is tested with each of them.
+# Malformed numbers. Each kind of option value is tested with each of these numbers.
 NO_NUMBERS = ["1,5", "1.5.5", "0x10", "+1", " 1", "1 ", "1e", "--1", "one", "1_000", "1'000", "٣", "½",
               "1e999", "-1e999", "nan(1)", "infinity", "\t1", b"\xff1"]
 for number in NO_NUMBERS:
@@ -106,7 +106,8 @@ for flag in ["--quiet=yes", "--verbose=2", "--quiet=ON"]:
 refused(2, ["--workers x", "whole number"], "phold", "--workers", "2", "--workers", "x")
 refused(2, ["--workers " + "7" * 200 + "...", "100000 bytes"], "phold", "--workers", "7" * 100_000)
 
-# Huge numbers: a resource that is not available is reported, whichever part asked for it.
+# Huge numbers: a resource that is not available is reported, whichever part of the program
+# requested it.
 MOST = 2**32 - 1
 refused(4, ["memory"], "phold", "--lps", MOST, "--memory-cap", "64M")
 refused(4, ["memory"], "phold", "--lps", MOST, "--memory-cap", "64M", "--engine", "sequential")
@@ -292,7 +293,7 @@ for change, fragments in [
     refused(2, ["net.toml", *fragments], "traffic", "--network", file_with(change, "net.toml"))
 
 # Rules that a handler breaks: the line names the LP and the virtual time of the event. In every
-# case LP 1 breaks them at time 3.
+# case, LP 1 breaks the rule at time 3.
 for engine in ["sequential", "timewarp", "conservative"]:
     for breach, fragment in [("past", "-1"), ("nan", "nan"), ("infinite", "inf"),
                              ("lookahead", "0.25"), ("lp", "99"), ("payload", "64"),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The output about nodes: the table of the topology, the share of remote pages, the answer to
-SIGUSR2. hwloc describes a machine with several nodes here (HWLOC_SYNTHETIC), so that no thread can
-be bound and no page moved: the run must continue and report this, with the digest of a sequential
-run. Tests that need real nodes are in tests/guest."""
+"""Tests the output about nodes: the table of the topology, the share of remote pages, and the
+answer to SIGUSR2. hwloc describes a machine with several nodes here (HWLOC_SYNTHETIC), so that no
+thread can be bound and no page can be moved. The run must continue, report this, and have the
+digest of a sequential run. Tests that need real nodes are in tests/guest."""
 
 import os
 import signal
@@ -45,10 +45,10 @@ for memory in ["numa", "libc"]:
         programs.expect(numa["remote_page_share"] > 0,
                         f"{memory}: pages of missing nodes count as remote: "
                         f"{numa['remote_page_share']}")
-    # However short the run was, the history contains its end.
+    # The history contains the end of the run, however short the run was.
     programs.expect([sample["remote_page_share"] for sample in numa["placement_history"]][-1:]
                     == ([numa["remote_page_share"]] if numa["placement"] else []),
-                    f"{memory}: the history ends with the end: {numa['placement_history'][-1:]}")
+                    f"{memory}: the last sample of the history is from the end: {numa['placement_history'][-1:]}")
 
 done = programs.run("phold", *model, "--engine", "timewarp", "--workers", "2")
 programs.expect("distances" in done.stdout and "MiB on" in done.stdout,

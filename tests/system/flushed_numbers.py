@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program that starts with denormal numbers flushed to zero, like a program that is linked with
--ffast-math. nw::run() switches the flushing off: the run ends, and the model computes with the same
-numbers as in any other program."""
+"""Tests a program that starts with denormal numbers flushed to zero, like a program that is linked
+with -ffast-math. nw::run() switches the flushing off: the run ends, and the model computes with the
+same numbers as in any other program."""
 
 from programs import Programs
 
 programs = Programs()
 # Each of 16 tokens takes part in an event at every whole time from 1 to 19; if numbers are flushed,
-# at every second one.
+# only at every second whole time.
 EVENTS_AFTER_TIME_0 = 16 * 19
 reference = None
 for variant in [["--engine", "sequential"], ["--engine", "timewarp", "--workers", 1],

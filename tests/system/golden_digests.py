@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The digests of short sequential runs, pinned: they are equal for every compiler, every level of
-optimization and every machine. A commit that changes a digest on purpose (a model, random numbers,
-a function of numawarp/math.hpp, the digest itself) states this in its message, and pins the new
-digest:
+"""Checks stored digests of short sequential runs. These digests are equal for every compiler, every
+level of optimization and every machine. A commit that changes a digest on purpose (a model, random
+numbers, a function of numawarp/math.hpp, the digest itself) states this in its message, and stores
+the new digest in this file:
 
     PYTHONPATH=tests/support python3 tests/system/golden_digests.py build/bin --print
 """

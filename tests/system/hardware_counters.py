@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--hardware-counters on every engine: each figure is present or named in a notice, the value per
-event is the figure divided by the number of events, and without the option nothing is counted. The
-kernel's own counters, CPU time and page faults, exist on every machine whose kernel allows
+"""Tests --hardware-counters on every engine. Each figure is present or named in a notice, the value
+per event is the figure divided by the number of events, and nothing is counted without the option.
+The kernel's own counters, CPU time and page faults, exist on every machine whose kernel allows
 counting."""
 
 from programs import Programs

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A saved run under ./jobs/run: SIGTERM and SIGUSR1 reach the model, on one rank and on several;
-the exit code is the model's; no process is left over; and the same command line with --restart
-finds the tables.
+"""Tests a run under ./jobs/run that is saved. SIGTERM and SIGUSR1 reach the model, on one rank and
+on several ranks. The exit code is that of the model, and no process is left over. With --restart,
+the same command line finds the tables.
 
 `./jobs/run` is called in a folder like a checkout, where a stand-in replaces the build."""
 
@@ -33,8 +33,8 @@ def jobs_run(*arguments):
 
 
 def processes_of(session):
-    """Running processes of the session; mpirun and its ranks have process groups of their own in
-    it."""
+    """Running processes of the session. mpirun and its ranks have separate process groups in the
+    session."""
     listed = subprocess.run(["ps", "-o", "stat=,comm=", "-s", str(session)], capture_output=True,
                             text=True)
     return [line.split()[1] for line in listed.stdout.splitlines() if not line.startswith("Z")]

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A model of three kinds of LPs, with typed events, processes and measures, as a user writes it
-(print_shops, the external project of tests/checks/install): one digest, one set of tables and one
-set of counts by kind and type on every engine, with forced rollbacks, and in a run that is saved
-and continued by another engine. The names of kinds and types appear in statistics, report and
-trace."""
+"""Tests a model with three kinds of LPs, typed events, processes and measures, as a user writes it
+(print_shops, the external project of tests/checks/install). The digest, the tables, and the counts
+by kind and type are the same on every engine, with forced rollbacks, and in a run that is saved and
+continued by another engine. The names of kinds and types appear in statistics, report and trace."""
 
 import json
 import os

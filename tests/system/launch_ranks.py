@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run --ranks`: the command line that it builds for each machine and launcher, and that the
-line works.
+"""Tests the command line that `./jobs/run --ranks` builds for each machine and launcher, and checks
+that this command line works.
 
 The machines are described here, as folders like /sys, and the launchers are small scripts in PATH:
 neither SLURM nor a second node is needed. The effect of a line on Open MPI is tested on this
@@ -81,7 +81,7 @@ def check_mpirun():
     expect_line("socket", clustered, launch.Launcher(major=5),
                 "mpirun -np 2 --map-by ppr:1:package --bind-to package phold")
 
-    # Properties that mpirun does not see: a node without cores, and an affinity.
+    # Properties that mpirun does not detect: a node without cores, and an affinity.
     def bound_by_shell(choice):
         return ("mpirun --bind-to none -np 2 sh -c 'case $OMPI_COMM_WORLD_RANK in " + choice
                 + ' esac; exec taskset -c "$cpus" "$@"\' sh phold')
@@ -152,7 +152,8 @@ def check_choice():
 
 
 def check_print_of_one():
-    """Without ranks, too; the line for traffic contains the folder that it would write to."""
+    """Tests --print without --ranks. The line for traffic contains the folder to which traffic
+    would write."""
     nothing = stand_ins("no launcher", date="echo now")
     for arguments, wanted in [
             (["phold", "--print", "--until", "3", "--json", "a b"],
@@ -184,7 +185,8 @@ def launched(*arguments):
 
 
 def check_runs():
-    """On this machine: bound and oversubscribed, one digest; an interruption; an exit code."""
+    """Tests runs on this machine: bound and oversubscribed ranks have the same digest; an
+    interruption; an exit code."""
     stats = programs.work / "stats.json"
     model = [programs.bin / "phold", "--until", 30, "--quiet"]
     digests = set()

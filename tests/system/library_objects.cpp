@@ -153,15 +153,15 @@ class LibraryObjects final : public nw::Model {
         setup.lps = 24;
         setup.until = 300;
         setup.payload_bytes_max = sizeof(std::uint64_t);
-        // The address in the library, not the address of the program's PLT entry.
+        // This is the address in the library, not the address of the program's PLT entry.
         const auto function = reinterpret_cast<LibraryFunction>(dlsym(RTLD_DEFAULT, "cbrt"));
         setup.process = nw::process<Process>(function);
         return setup;
     }
 };
 
-// If the test requests it, prints the input and the arguments of main(): no action may happen
-// twice.
+// If the test requests this, prints the input and the arguments of main(). The test checks that no
+// action happens twice.
 void say_what_was_given(int argc, char** argv) {
     if (std::getenv("LIBRARY_OBJECTS_SAY") == nullptr) return;
     std::string line;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An LP with 16 bytes of state and one event takes at most 300 bytes on every engine. Measured is
-the resident memory with a million LPs beyond the resident memory with ten thousand. All LPs execute
+"""An LP with 16 bytes of state and one event takes at most 300 bytes on every engine. The test
+measures how much more resident memory a million LPs take than ten thousand LPs. All LPs execute
 their event, which schedules nothing before the end."""
 
 from programs import Programs

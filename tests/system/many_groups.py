@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""100,000 LPs, each in a group with its own pages. The number of mappings stays well below
-vm.max_map_count (65,530), although memory that was not handed out is protected. The start is fast,
+"""Tests 100,000 LPs, each in a group with its own pages. The number of mappings stays well below
+vm.max_map_count (65,530), although memory that is not allocated is protected. The start is fast,
 groups that receive no mail take no memory for mail, and the end is equally fast if neighboring
 groups belong to different workers."""
 
@@ -35,7 +35,7 @@ def watch(remote):
             most = max(most, len(Path(f"/proc/{run.pid}/maps").read_bytes().splitlines()))
             looks += 1
         except OSError:
-            pass  # it has just ended
+            pass  # the run has just ended
         time.sleep(0.02)
     if run.returncode != 0:
         sys.exit(f"phold with {GROUPS} groups: exit code {run.returncode}")
@@ -57,7 +57,7 @@ programs.expect(busy["events_crossed"] > 0 and 0 < mail["mail_rings"] < MiB and 
                 f"if mail is sent, {mail['bottom_halves'] / MiB:.1f} MiB, and {mail['mail_rings'] >> 10} KiB of rings")
 programs.expect(mappings < MAPPINGS_MAX, f"    and at most {mappings} mappings")
 
-# This took half an hour before each thread cached the address range of its stack.
+# This run took half an hour before each thread stored the address range of its stack.
 stats = programs.work / "moved.json"
 began = time.monotonic()
 subprocess.run(

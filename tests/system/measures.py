@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Measures are bit-identical on every engine, for any number of workers and any grouping, with
-snapshots and with forced rollbacks; --warm-up leaves exactly the measures from that time on; and
-quantiles keep their stated error."""
+snapshots and with forced rollbacks; with --warm-up, they include exactly the values from this time
+on; and quantiles keep their stated error."""
 
 import csv
 import math
@@ -30,7 +30,7 @@ for model in MODELS:
         reference, rolled_back = None, 0
         for number, variant in enumerate(VARIANTS):
             if model == "queues" and "conservative" in variant:
-                continue  # it declares no lookahead
+                continue  # queues declares no lookahead
             folder = programs.work / f"{model}{number}{len(warm_up)}"
             found, run = measures(model, *variant, *warm_up, "--output", folder)
             outcome = run["digest"], found, (folder / "measures.csv").read_bytes()
@@ -62,8 +62,8 @@ for model in MODELS:
         programs.expect(math.isclose(areas[0] - areas[1], areas[2], rel_tol=1e-9, abs_tol=1e-9),
                         f"{model}: {name} is {areas[0]:.6f} minus {areas[1]:.6f}, recorded: {areas[2]:.6f}")
 
-# Quantiles against the exact values, which this model writes: the times at which films are sold
-# out.
+# Compares quantiles with the exact values, which the model movies writes: the times at which films
+# are sold out.
 folder = programs.work / "films"
 run = programs.statistics_of("movies", "--output", folder)
 values = sorted(float(row["sold_out_at"]) for row in csv.DictReader(open(folder / "films.csv"))
@@ -116,7 +116,7 @@ for model in MODELS:
         programs.expect(math.isclose(total, wanted, rel_tol=1e-9, abs_tol=1e-9),
                         f"{model}: {name}: the means of its intervals give {total:.6f}, the whole time gives {wanted:.6f}")
         if model == "machine_shop":
-            continue  # its LPs lag behind: work left over at the end of an interval counts later
+            continue  # work that is left at the end of an interval counts in a later interval
         # The counts of the interval before the last one, from two runs with different end times.
         (first, _), (second, _) = (measures(model, "--warm-up", FROM, "--until", end) for end in ends[-3:-1])
         programs.expect(intervals[-2]["count"] == second[name]["count"] - first[name]["count"],

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--memory-cap: a run whose sequential footprint fits ends with the same digest, with at most 5 %
-more than the cap resident; a run that does not fit ends with exit code 4 and reports the memory
-that it would take. The models are PHOLD with a million events, for which Time Warp without a cap
-takes up to twice the memory of the sequential engine, and traffic, where the memory of a cell grows
-and shrinks.
+"""Tests --memory-cap. If the memory of the sequential run fits, a run ends with the same digest, and
+its resident memory is at most 5 % above the cap. A run that does not fit ends with exit code 4, and
+reports the memory that it would take. The models are PHOLD with a million events, for which Time
+Warp without a cap takes up to twice the memory of the sequential engine, and traffic, where the
+memory of a cell grows and shrinks.
 
 Without a cap, Time Warp takes at most three times the sequential engine's memory, and at most four
-times on a busy machine. A run that is ten times as long takes no more (fossil collection frees enough). The comparison of these two runs uses
-a window of fixed width, because the automatic window widens while one worker waits for its
-processor. The number of uncommitted events limits this widening (docs/gvt.md), also on a busy
-machine: for one run, this test starts other programs that use all processors."""
+times on a busy machine. A run that is ten times as long takes no more memory, because fossil
+collection frees enough. The comparison of these two runs uses a window of fixed width, because the
+automatic window widens while one worker waits for its processor. The number of uncommitted events
+limits this widening (docs/gvt.md), also on a busy machine: for one run, this test starts other
+programs that use all processors."""
 
 import contextlib
 import os

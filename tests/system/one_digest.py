@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One digest and one set of output files for every engine, rollback method, binding, grouping and
-storage: traffic on 512 objects, and pcs with each of its rollback methods. Nothing is lost: in
-every row, cars in = cars out + cars inside, and calls begun = calls ended + active calls."""
+"""A model has the same digest and the same output files for every engine, rollback method, binding,
+grouping and storage. The models are traffic on 512 objects, and pcs with each of its rollback
+methods. Nothing is lost: in every row, cars in = cars out + cars inside, and calls begun = calls
+ended + active calls."""
 
 import csv
 

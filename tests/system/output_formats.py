@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`--output-format`: every value of the HDF5 tables equals the value of the CSV tables, on one rank
-and on two, for all types of values. The CSV files are removed if only HDF5 is requested, and stay
-if there is nothing else: when the run is killed, when it is saved for a restart, and when the disk
-has no room for HDF5."""
+"""Tests `--output-format`. Every value of the HDF5 tables equals the value of the CSV tables, on
+one rank and on two, for all types of values. The CSV files are removed if only HDF5 is requested,
+and stay if there are no other results: when the run is killed, when it is saved for a restart, and
+when the disk has no room for HDF5."""
 
 import csv
 import json
@@ -124,7 +124,7 @@ def check_version():
 
 
 def check_models(ranks):
-    # More rows than are written in one piece.
+    # The table has more rows than are written in one piece.
     said = check_formats("table_writer", ["empty", "kinds"], ranks, "--until", 2500)
     types = {"time": "float64", "integer": "int64", "real": "float64", "quoted text": "object",
              "text": "object", "either": "float64", "any": "object", "gaps": "float64",
@@ -194,7 +194,7 @@ def check_refusals():
             ("a name that HDF5 cannot have",
              ["--output", folder, "--output-format", "both", "--last-column", "km/h"],
              ['"km/h"', "allowed for this model: csv"]),
-            ("a name that is there twice",
+            ("a name that occurs twice",
              ["--output", folder, "--output-format", "both", "--last-column", "time"], ['"time"']),
             ("a folder in the file's place", ["--output", blocked, "--output-format", "hdf5"],
              ["kinds.h5 is a folder"])]:
@@ -210,12 +210,13 @@ def check_refusals():
 
 
 def check_no_room():
-    """No file may be larger than 4 KiB: the CSV files stay below, HDF5 files would be larger."""
+    """No file may be larger than 4 KiB: the CSV files are smaller, but HDF5 files would be
+    larger."""
     folder = programs.work / "no-room"
     done = subprocess.run(
         [programs.bin / "table_writer", "--until", "3", "--quiet", "--output", folder,
          "--output-format", "hdf5"], capture_output=True, text=True, timeout=60,
-        restore_signals=False,  # SIGXFSZ stays ignored, Python's default: the write fails instead
+        restore_signals=False,  # SIGXFSZ stays ignored as in Python, so that the write fails
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
     programs.expect(done.returncode == 4 and len(done.stderr.splitlines()) == 1
                     and ".h5" in done.stderr and "File too large" in done.stderr,
@@ -271,7 +272,7 @@ def check_restart():
 
 
 def check_death_at_the_end():
-    """The run is killed when it writes its statistics into a pipe without a reader. Its folder
+    """The run is killed when it writes its statistics into a pipe without a reader. The folder
     still contains the CSV files of an unfinished run, and the run can be restarted once more."""
     folder, saved, whole = (programs.work / name for name in ("dying", "dying-saved", "whole"))
     until = 8_000

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Models that are written as processes: one digest and one table on every engine, for any number of
-workers, with rollbacks, and with rollbacks that --check-rollback forces; and a clear line for ways
-of rollback that processes do not support."""
+"""Models that are written as processes have the same digest and the same table on every engine, for
+any number of workers, with rollbacks, and with rollbacks that --check-rollback forces. Rollback
+methods that processes do not support are refused with one line."""
 
 from programs import Programs
 

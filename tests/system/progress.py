@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The progress line: it fits its terminal and is erased at the end. Log files get a line at
+"""Tests the progress line. It fits its terminal, and is erased at the end. Log files get a line at
 intervals, from one rank. (unit/app/test_progress.cpp tests the predicted time.)"""
 
 import fcntl
@@ -47,7 +47,7 @@ class Terminal:
                     continue
                 try:
                     some = os.read(end, 65536).decode()
-                except OSError:  # no process has it open any more
+                except OSError:  # no process has the terminal open any more
                     break
                 self.text += some
                 now = time.monotonic() - started

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""jobs/replicate: intervals equal hand-computed ones, existing runs are kept and not repeated,
-variants use common random numbers, shares of the runs, and clear lines for errors."""
+"""Tests jobs/replicate. Intervals equal intervals that are computed by hand. Existing runs are kept
+and not repeated. Variants use common random numbers. Several calls can execute shares of the runs.
+An error is reported by one line."""
 
 import csv
 import math
@@ -78,7 +79,7 @@ done = replicate(precise, "--runs", 2, "--until-precision", 0.2, "--runs-max", 6
 half = [float(row["half_width"]) / float(row["mean"]) for row in rows(precise, "intervals") if row["figure"] == "mean"]
 programs.expect(done.returncode == 0 and max(half) <= 0.2, f"all within {max(half):.3f} of the mean")
 
-# Too short for any customer to be served.
+# This run is too short for any customer to be served.
 nothing = programs.work / "nothing"
 done = replicate(nothing, "--runs", 2, model=["bank", "--banks", 1, "--until", 1e-9])
 programs.expect(done.returncode == 0 and "nothing recorded  all: wait, in 2 of 2 runs" in done.stdout

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""jobs/run report: for every kind of run, the page has all parts, is well formed, loads nothing,
-reports different digests prominently, and gives advice with options that exist. The page must
-display in a browser: if Chromium is installed, it takes a picture of a page."""
+"""Tests ./jobs/run report. For every kind of run, the page has all parts, is well formed, loads
+nothing, reports different digests prominently, and gives advice with options that exist. A browser
+must be able to display the page: if Chromium is installed, Chromium takes a picture of a page."""
 
 import copy
 import json
@@ -72,8 +72,8 @@ def outline(text):
 
 
 def crowded_texts(chart):
-    """Texts of a chart that overlap another text or leave the picture, by an estimated character
-    width."""
+    """Texts of a chart that overlap another text or leave the picture. The width of a text is
+    estimated."""
     character, height, width = 6.6, 11, 560
     boxes = []
     for x, y, style, words in chart:
@@ -112,8 +112,7 @@ def check_page(name, files, runs):
     return text
 
 
-# --- statistics of real runs
-# -------------------------------------------------------------------------
+# --- statistics of real runs ---
 
 phold = ["phold", "--lps", 512, "--until", 150]
 sequential = stats_file("sequential.json", *phold, "--engine", "sequential")
@@ -164,8 +163,7 @@ if mpirun:
                     f"the table of communication adds up: {cells}")
     check_page("ranks", ["ranks.json"], 1)
 
-# --- pages
-# -----------------------------------------------------------------------------------------
+# --- pages ---
 
 for name in ["sequential", "timewarp", "hot", "conservative"]:
     check_page(name, [f"{name}.json"], 1)
@@ -271,8 +269,7 @@ programs.expect(True, "files with missing or invalid parts still give a page")
 programs.expect("<script>alert" not in page_with(model="<script>alert(1)</script>"),
                 "names from a file cannot become markup")
 
-# --- advice
-# ----------------------------------------------------------------------------------------
+# --- advice ---
 
 calm = {"schema": "numawarp.stats/2", "model": "toy", "engine": "timewarp", "ranks": 1, "workers": 2,
         "machine": {"cpus": 2}, "wall_seconds": 100.0, "committed_events": 99_000_000,
@@ -354,8 +351,7 @@ for said, tried, changes in expected:
         programs.expect(named <= options and re.search(r"\d", piece.finding) is not None,
                         f"the advice has a number, and its options exist: {sorted(named)}")
 
-# --- bad input
-# -------------------------------------------------------------------------------------
+# --- bad input ---
 
 (programs.work / "text.json").write_text("no JSON")
 (programs.work / "list.json").write_text("[1]")
@@ -371,8 +367,7 @@ for arguments in [[], ["absent.json"], ["text.json"], ["list.json"], ["other.jso
     programs.expect(done.returncode == 2 and one_line and not done.stdout,
                     f"report {' '.join(arguments)} -> {done.returncode}: {done.stderr.strip()!r}")
 
-# --- in a browser
-# ----------------------------------------------------------------------------------
+# --- in a browser ---
 
 browser = shutil.which("chromium")
 if not browser:

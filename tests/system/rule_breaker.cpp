@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that keeps all rules until LP 1 breaks one of them at time 3, or cannot build its last
-// LP. With `--breach two` the last LP fails at time 4, and with `two_starts` LP 1 and the last LP
-// fail in on_start(). cli_bad_input.py and tests/mpi/test_failures.py test the message and the exit
-// code.
+// A model that keeps all rules until LP 1 breaks one of them at time 3, or whose last LP cannot be
+// built. With `--breach two` the last LP fails at time 4, and with `two_starts` LP 1 and the last
+// LP fail in on_start(). cli_bad_input.py and tests/mpi/test_failures.py test the message and the
+// exit code.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -25,7 +25,7 @@ class Process final : public nw::LogicalProcess {
   public:
     Process(nw::LpId lp, const std::string* breach) : breach_(breach) {
         if (*breach == "constructor" && lp == last) {
-            // Gives other ranks time to send to it.
+            // Gives other ranks time to send events to this LP.
             std::this_thread::sleep_for(std::chrono::milliseconds(300));
             throw std::runtime_error("the model's own words");
         }
@@ -53,7 +53,7 @@ class Process final : public nw::LogicalProcess {
     }
 
   private:
-    // The payload is larger than MPI sends before the receiver requests it.
+    // The payload is larger than the payloads that MPI sends before the receiver requests them.
     void fail_amid_sending(nw::Context& context) {
         context.schedule(nw::LpId{0}, 1, 0, std::array<char, large_payload>{});
         if (context.self() != last) return;

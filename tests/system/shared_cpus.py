@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A rank with more workers than CPUs: one thread takes the turns of all workers of a CPU. The
-digest is the same, whatever happens while workers are lent: rollbacks, moves of groups, saved runs.
-A run that fails ends with the same message."""
+"""Tests a rank with more workers than CPUs: one thread takes the turns of all workers of a CPU. The
+digest is the same, also with rollbacks, moves of groups and saved runs while workers are lent. A
+run that fails ends with the same message."""
 
 import os
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A stop signal ends a run also while no engine reads it: while LPs are built and started, in
-on_end(), and while LPs are destroyed. After a signal no destructor is called, and the results of
-the run are complete."""
+"""A stop signal ends a run also in phases in which no engine reads the signal: while LPs are built
+and started, in on_end(), and while LPs are destroyed. After a signal no destructor is called, and
+the results of the run are complete."""
 
 import json
 import signal

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run slurm` without SLURM: the job that it would submit, tested with --print and with a
-stand-in script for sbatch; the input that it refuses; and the text of the job scripts. tests/hosts
-runs the scripts on a real SLURM."""
+"""Tests `./jobs/run slurm` without SLURM: the job that the command would submit (with --print, and
+with a stand-in script for sbatch), the input that the command refuses, and the text of the job
+scripts. tests/hosts runs the scripts on a real SLURM."""
 
 import os
 import re
@@ -90,7 +90,8 @@ def check_submission():
 
 
 def check_program_of_long_run():
-    """Without a checkpoint the job runs the latest build; with one, the program that wrote it."""
+    """Without a checkpoint, the job runs the latest build. With a checkpoint, the job runs the
+    program that wrote the checkpoint."""
     here = stand_ins("cluster", lscpu="0", srun="")
     for tool in ("date", "sort", "wc", "mkdir", "rm", "cp", "ls", "sleep"):
         (here / tool).symlink_to(shutil.which(tool))

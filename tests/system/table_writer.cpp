@@ -28,7 +28,7 @@ class Process final : public nw::LogicalProcess {
         const nw::OutputValue either[] = {turn, turn + 0.5};
         const nw::OutputValue any[] = {turn, turn + 0.5, "none", ""};
         const nw::OutputValue gap[] = {lp, ""};
-        // Text in the first row only: a restarted process writes integers only.
+        // Only the first row has a text. So a restarted process writes only integers.
         const nw::OutputValue first[] = {turn_, "first"};
         // A value beyond 2^63, and a negative value in the same column.
         const std::uint64_t large = ~std::uint64_t{0} - lp;

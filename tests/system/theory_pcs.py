@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pcs model against theory, from the CSV of independent runs.
+"""Compares the pcs model with theory, by the CSV files of independent runs.
 
-No portable moves: a cell is a group of n sources with c channels (Engset: "Die
+If no portable moves, a cell is a group of n sources with c channels (Engset: "Die
 Wahrscheinlichkeitsrechnung zur Bestimmung der Wählerzahl in automatischen Fernsprechämtern", 1918).
-With k calls, one call ends at rate k/h and, if k < c, one begins at rate (n - k)/g, where h is the
-mean of a call and g is the mean time to the next call. So the share p(k) of the time with k calls
-is proportional to C(n, k) (h/g)^k. An attempt of an idle portable is blocked if there are c calls.
-Summed over these rates, the blocked share is p(c) of n - 1 sources. All portables make attempts at
-one rate, so the share of busy lines is the mean of k over n. For large n with n h/g = a fixed, this
-is Erlang's loss formula (Erlang, 1917).
+If there are k calls, a call ends at rate k/h and, if k < c, a call begins at rate (n - k)/g. h is
+the mean time of a call, and g is the mean time to the next call. So the share p(k) of the time with
+k calls is proportional to C(n, k) (h/g)^k. An attempt of an idle portable is blocked if there are c
+calls. Summed over these rates, the blocked share is p(c) of n - 1 sources. All portables make
+attempts at one rate, so the share of busy lines is the mean of k, divided by n. For large n and a
+fixed n h/g, the blocked share is given by Erlang's loss formula (Erlang, 1917).
 
-All portables move, and there are enough channels for all: each portable is independent. It is in a
-call for h/(h + g) of the time, a call is handed off h/m times, where m is the mean time in a cell,
-and portables are distributed over the cells independently and uniformly."""
+If all portables move, and there are enough channels for all, each portable is independent. A
+portable is in a call for h/(h + g) of the time, a call is handed off h/m times, where m is the mean
+time in a cell, and portables are distributed over the cells independently and uniformly."""
 
 import statistics
 
@@ -74,7 +74,7 @@ def call_mean(run):
     return sum(number * mean for number, mean in calls) / total(run, "completed")
 
 
-# Cells that exchange no events, so that there is nothing to roll back.
+# With these options, cells exchange no events, so there is nothing to roll back.
 APART = ["--moves", "off", "--engine", "sequential"]
 
 for name, sources, channels, call, next_call in [("the default", 25, 10, 180, 360),
@@ -109,7 +109,8 @@ check("all move: channels in use", in_call * portables,
 check("all move: hand-offs per call", call / move,
       [total(run, "hand_offs_in") / total(run, "connected") for run in runs])
 check("all move: s of a call", call, [call_mean(run) for run in runs])
-# n portables distributed over m cells: the variance of a cell's number is n/m (1 - 1/m).
+# If n portables are distributed over m cells, the variance of the number in a cell is n/m (1 -
+# 1/m).
 check("all move: variance of portables in a cell over their mean", 1,
       [statistics.variance(run["portables"]) / portables for run in runs])
 programs.expect(all(total(run, "blocked", "dropped") == 0 for run in runs),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PHOLD against renewal theory: each of the n = lps * events-per-lp events in flight forms a chain
-whose steps are L + Exp(X), with mean m = L + X and coefficient of variation c = X/m. For large T
-the number of steps before T has mean T/m + (c^2 - 1)/2 and variance c^2 T/m (Feller, volume II,
-XI.3). The sum over n independent chains must lie within 4 standard deviations. A hot spot moves
+"""Compares PHOLD with renewal theory: each of the n = lps * events-per-lp events in flight forms a
+chain whose steps are L + Exp(X), with mean m = L + X and coefficient of variation c = X/m. For
+large T the number of steps before T has mean T/m + (c^2 - 1)/2 and variance c^2 T/m (Feller, volume
+II, XI.3). The sum over n independent chains must lie within 4 standard deviations. A hot spot moves
 events between LPs but not in time, so these numbers stay the same. The LPs in the hot window
 execute the configured share of the events, and their workers have the corresponding load."""
 
@@ -36,15 +36,16 @@ for lps, events, lookahead, mean, until, hot in lines:
                         "    and Time Warp has the sequential digest")
 
 # Eight workers with an eighth of the LPs each, no rebinding: while the hot window (a tenth of the
-# LPs) moves from the first worker's LPs to the second's, these two workers execute the hot events.
+# LPs) moves from the LPs of the first worker to the LPs of the second worker, these two workers
+# execute the hot events.
 hot, eighth = 0.6, 250
 run = programs.statistics_of("phold", "--lps", 4000, "--engine", "timewarp", "--workers", 8, "--until", eighth,
                              "--hot-spot", hot, "--hot-spot-period", 8 * eighth, "--rebind", "off")
 total = run["committed_events"]
 shares = [worker["committed_events"] / total for worker in run["workers_detail"]]
 print("        shares of the workers:", " ".join(f"{share:.3f}" for share in shares))
-# The mean share of the window in the first worker's LPs over this time, and in the second's, by
-# numerical integration.
+# The share of all LPs that are in the window and belong to the first worker, as a mean over this
+# time, by numerical integration; and the same for the second worker.
 steps = 1000
 in_first = sum(max(0, 1 / 8 - at) if at > 1 / 40 else 1 / 10
                for at in ((n + 0.5) / steps / 8 for n in range(steps))) / steps

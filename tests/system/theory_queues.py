@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The queues model against theory, from the CSV of independent runs.
+"""Compares the queues model with theory, by the CSV files of independent runs.
 
-Closed, M equal stations and N jobs: all distributions of the jobs over the stations are equally
-likely (Gordon and Newell: "Closed queueing systems with exponential servers", 1967). So a station
-is busy with probability N/(N+M-1) and holds N/M jobs on average. Open: jobs arrive at each station
-at rate g, and leave to each of the M stations and to the outside with equal probability. So g(M+1)
-jobs arrive at every station per unit of time, and the station is an M/M/1 queue of load r =
-g(M+1)s, with r/(1-r) jobs and a response time of s/(1-r) (Jackson, 1963)."""
+A closed network with M equal stations and N jobs: all distributions of the jobs over the stations
+are equally likely (Gordon and Newell: "Closed queueing systems with exponential servers", 1967). So
+a station is busy with probability N/(N+M-1) and holds N/M jobs on average. An open network: jobs
+arrive at each station at rate g, and leave to each of the M stations and to the outside with equal
+probability. So g(M+1) jobs arrive at every station per unit of time, and the station is an M/M/1
+queue of load r = g(M+1)s, with r/(1-r) jobs and a response time of s/(1-r) (Jackson, 1963)."""
 
 import statistics
 

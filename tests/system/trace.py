@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--trace: the file is in the Trace Event Format that Perfetto and chrome://tracing read, agrees
-with the statistics, and has a bounded size.
+"""Tests --trace. The file is in the Trace Event Format that Perfetto and chrome://tracing read,
+agrees with the statistics, and has a bounded size.
 
 No viewer runs in this test. It checks the rules of the format, and the rules by which viewers draw:
 spans of a thread nest, an outer span precedes the spans that it contains, and nothing has process
@@ -45,13 +45,13 @@ def wrong_with(event):
 
 
 def ns(us):
-    """Exact, because times have three decimals in the text."""
+    """The exact time in ns, because times have three decimals in the text."""
     return round(us * 1000)
 
 
 def badly_nested(spans):
-    """Pairs of one thread's spans, in the order of the file, of which the second begins before the
-    first, or begins within an open span and ends after it."""
+    """Pairs of spans of one thread. In the order of the file, the second span begins before the
+    first span, or begins within an open span and ends after this open span."""
     wrong, around = [], []
     for before, span in zip([None, *spans], spans):
         start, end = ns(span["ts"]), ns(span["ts"]) + ns(span["dur"])
@@ -118,8 +118,8 @@ def saved_in(name):
 
 
 def piece(folder, *command, number):
-    """A part of a run, ended by a signal after it has written a later checkpoint than it started
-    from."""
+    """Executes a part of a run. A signal ends the part after it has written a later checkpoint than
+    the checkpoint from which it started."""
     passed = gvt(programs.work / folder)
     run = start(programs, *command, *saved_in(folder), env=MPI_ENVIRONMENT)
     code, errors = stop(run, programs.work / folder, passed, number)
@@ -127,8 +127,8 @@ def piece(folder, *command, number):
 
 
 def further_than(folder):
-    """On a busy machine, parts end early in virtual time. The last part has many spans
-    nevertheless."""
+    """The end of the last part. On a busy machine, the other parts end early in virtual time, but
+    with this end, the last part nevertheless has many spans."""
     return gvt(programs.work / folder) + 1000
 
 
@@ -162,7 +162,7 @@ for number, (begin, end) in enumerate(zip(begins, [*begins[1:], 1e6 * stats["wal
 threads = {(rank, f"worker {w}") for rank, workers in ((1, 3), (2, 1 if mpirun else 0)) for w in range(workers)}
 threads |= {(1, "GVT rounds")} | ({(2, "GVT rounds"), (1, "network"), (2, "network")} if mpirun else set())
 found = sorted((pid, name) for (pid, _), name in trace.names.items())
-programs.expect(found == sorted(threads), f"and spans of threads that no longer exist: {found}")
+programs.expect(found == sorted(threads), f"there are spans of threads that no longer exist: {found}")
 gvts = sorted((counter["ts"], counter["args"]["virtual time"]) for counter in trace.counters
               if counter["name"] == "GVT")
 programs.expect([value for _, value in gvts] == sorted(value for _, value in gvts)
@@ -178,8 +178,7 @@ notice = "--trace: the run was saved without a trace, so the trace begins at "
 programs.expect(any(text.startswith(notice) for text in stats["notices"]),
                 f"a notice reports that the trace begins at the restart: {stats['notices']}")
 
-# --- one rank, with rebinding
-# ----------------------------------------------------------------------
+# --- one rank, with rebinding ---
 
 trace, stats, _ = traced("three workers", "--lps", 512, "--until", 300, "--remote", 0.5, "--workers", 3,
                          "--window", "off", "--rebind", 0.02, "--check-rebind", 0.3)
@@ -201,7 +200,7 @@ wall = stats["wall_seconds"] * 1e6
 programs.expect(all(span["ts"] + span["dur"] <= wall + 1e6 for span in trace.spans),
                 "all spans are within the run")
 
-# Workers continue to execute during a round: no worker waits in it.
+# Workers continue to execute during a round: no worker waits for the round.
 rounds = [s for s in trace.spans if s["name"] == "GVT round"]
 executes = sorted((s["ts"], s["ts"] + s["dur"]) for s in trace.spans if s["name"] == "execute")
 busy = sum(any(start < r["ts"] + r["dur"] and end > r["ts"] for start, end in executes)
@@ -209,8 +208,7 @@ busy = sum(any(start < r["ts"] + r["dur"] and end > r["ts"] for start, end in ex
 programs.expect(busy > 0.8 * len(rounds[:200]),
                 f"in {busy} of {len(rounds[:200])} rounds some worker executes events")
 
-# --- more than a track holds
-# -----------------------------------------------------------------------
+# --- more than a track holds ---
 
 SPANS_MAX = 1 << 18
 # Every event is rolled back once: this creates enough spans on any machine.
@@ -233,8 +231,7 @@ programs.expect(len(course) > min(5, stats["wall_seconds"] / 0.2)
                 and max(course) > 0.5 * stats["wall_seconds"] * 1e6,
                 f"{len(course)} samples of counters cover the whole run")
 
-# --- the network
-# -----------------------------------------------------------------------------------
+# --- the network ---
 
 for name, options in [("two ranks", []), ("two ranks, net thread", ["--net-thread", "on"])]:
     if not mpirun:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Declarations of the OMNeT++ functions that ring_omnetpp.cc calls. With them a compiler checks
- * that the source on the page is valid C++. Nothing here runs. */
+/* Declarations of the OMNeT++ functions that ring_omnetpp.cc calls. With these declarations, a
+ * compiler checks that the source on the page is valid C++. Nothing here runs. */
 #pragma once
 
 namespace omnetpp {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks through memory whose accesses are known exactly, for the test of the meter.
 //
-// usage: meter_walks CPU NODE WALK COUNT ROUNDS...     several walks are possible, each from CPU on
-//   WALK  chase: from line to line, in an order that no line repeats; pages: one word of each page;
-//         wide: like chase, by loads of 32 bytes;
-// rewrite:OTHER: like chase, and each line is stored to as soon as it is loaded, in each round
-//         on CPU and then on the CPU OTHER
-// The walk runs on CPU, through COUNT lines or pages on NODE, ROUNDS times. Each walk is a separate
-// phase, in the order of the phases' numbers from `execute` on. All the memory is of kind `state`.
+// usage: meter_walks CPU NODE WALK COUNT ROUNDS...     for each further walk: five more arguments
+//   WALK  chase: from line to line, in an order in which no line occurs twice
+//         pages: one word of each page
+//         wide: like chase, by loads of 32 bytes
+//         rewrite:OTHER: like chase, and each line is stored to as soon as it is loaded; each round
+//         runs on CPU and then on the CPU OTHER
+// The walk runs on CPU, through COUNT lines or pages on NODE, ROUNDS times. The first walk is the
+// phase `execute`, and each further walk is the next phase. All the memory is of kind `state`.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The meter's counts against known counts. Walks through memory of one node by a CPU of another
-node: each step is one access, one miss of the modeled caches or one walk of the page tables. Lines
-that two CPUs load and store to in turn miss once each time. For programs of numawarp, the meter
-shows that memory is local where it should be, and its accesses in each phase.
+"""Compares the meter's counts with known counts. A CPU of one node walks through memory of another
+node. Each step is one access, and one miss of the modeled caches or one walk of the page tables.
+Lines that two CPUs load and store to in turn miss once each time. For programs of numawarp, the
+meter shows that memory is local where it should be, and it shows the accesses in each phase.
 
 usage: test_meter.py PROGRAMS [all]     all: with every machine's caches, and other walks"""
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The misses of the meter's first-level cache model equal cachegrind's misses, and its accesses
-equal those that valgrind's lackey counts, in the same program. Each count is the difference of two
-runs with different end times, so that start and end of the program do not count. valgrind runs on
-this machine, the meter in a guest."""
+"""The misses of the meter's first-level cache model equal cachegrind's misses for the same program,
+and the meter's accesses equal those that valgrind's lackey counts. Each count is the difference of
+two runs with different end times, so that start and end of the program do not count. valgrind runs
+on this machine, the meter in a guest."""
 
 import re
 import shutil
@@ -16,11 +16,12 @@ sys.path.insert(0, str(CHECKOUT / "jobs"))
 from lib.cachegrind import read_summary  # noqa: E402
 from research.meter.call import UNAVAILABLE, metered  # noqa: E402
 
-# cachegrind's accesses are 3 and 4 % fewer: it counts one access for an instruction that adds to
-# memory, lackey and the meter count two. With QEMU 7.2 and 10.0.2 the meter counts 1 % more than
-# lackey (sequential), and 2 % more (timewarp, where it also counts 2 % more instructions). The
-# kernel chooses addresses at random, and addresses decide which lines share a set of the cache.
-# Five runs had 0.985 to 1.054 times cachegrind's misses.
+# cachegrind counts 3 and 4 % fewer accesses in the two models: for an instruction that adds to
+# memory, it counts one access, and lackey and the meter count two. With QEMU 7.2 and 10.0.2, the
+# meter counts 1 % more accesses than lackey (sequential), and 2 % more (timewarp, where the meter
+# also counts 2 % more instructions). The kernel chooses addresses at random, and addresses decide
+# which lines share a set of the cache. In five runs, the meter had 0.985 to 1.054 times
+# cachegrind's misses.
 TOLERANCES = {"instructions": 0.05, "accesses": 0.03, "l1": 0.08}
 UNTIL = (2, 12)
 # A single thread, because cachegrind has one cache for all threads.
@@ -30,9 +31,10 @@ MODELS = {
     # One worker never rolls back.
     "timewarp": [*PHOLD, "--workers", 1, "--gvt-interval", "20000ev", "--keep-safe-events", "on"],
 }
-# In cachegrind's notation. The two-way caches of opteron6128 are not suitable: five runs of the
-# meter had 652 to 917 thousand misses (sequential, --until 12), and 709 thousand each with
-# kernel.randomize_va_space=0, because the kernel decides at random which addresses share a set.
+# Caches in cachegrind's notation. The two-way caches of opteron6128 are not suitable, because the
+# kernel decides at random which addresses share a set: five runs of the meter had 652 to 917
+# thousand misses (sequential, --until 12). With kernel.randomize_va_space=0, each run had 709
+# thousand misses.
 CACHES = {"xeon": "32768,8,64"}
 
 programs = Programs()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The purpose of placement, as counts: with `--memory numa` nearly all accesses to memory are
-local, with libc clearly fewer. After half of the groups have changed their worker, their pages
-follow with the daemon and stay remote without it. The runs are those of the page in docs/results
-(jobs/research/meter/shares.py)."""
+"""Shows the purpose of placement by counts. With `--memory numa`, nearly all accesses to memory are
+local; with `--memory libc`, clearly fewer accesses are local. After half of the groups have changed
+their worker, their pages follow with the daemon, and stay remote without the daemon. The runs are
+those of the page in docs/results (jobs/research/meter/shares.py)."""
 
 import sys
 
@@ -41,7 +41,7 @@ def check_rebinding(topology):
         if daemon == "off":
             programs.expect(max(after) < 0.8, f"{what}: after groups moved at most {max(after):.3f} are local")
         else:
-            # Not all pages yet, because the daemon gets little time on a busy host.
+            # Not all pages have moved yet, because the daemon gets little time on a busy host.
             programs.expect(max(after) >= 0.85, f"{what}: after groups moved up to {max(after):.3f} are local")
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run paper-bwap --meter --quick`: in a guest, accesses to states are distributed over
-nodes as each placement specifies, and the estimates correspond. A series that is interrupted
-continues where it stopped. Input that cannot be counted is refused."""
+"""Tests `./jobs/run paper-bwap --meter --quick`. In a guest, accesses to states are distributed
+over nodes as each placement specifies, and the estimates correspond to these distributions. A
+series that is interrupted continues where it stopped. Input that cannot be counted is refused."""
 
 import json
 import signal

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run paper-numa --meter --quick`: shares and estimates of the paper's settings, counted in
-a guest. A series that is interrupted continues where it stopped. guest_meter_shares tests the
-shares of longer runs."""
+"""Tests `./jobs/run paper-numa --meter --quick`, which counts shares and estimates of the paper's
+settings in a guest. A series that is interrupted continues where it stopped. guest_meter_shares
+tests the shares of longer runs."""
 
 import json
 import signal

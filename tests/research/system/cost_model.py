@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run cost-model`: the fit recovers known constants, and the tables in docs/results are the
-program's output for the measurements beside them. The test does not measure."""
+"""Tests `./jobs/run cost-model`. The fit recovers known constants, and the tables in docs/results
+are the program's output for the measurements beside the tables. The test does not measure."""
 
 import re
 import subprocess

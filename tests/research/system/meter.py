@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./jobs/run meter, without a guest: the input that it refuses, and its estimate for known counts.
-The counts themselves are tested in tests/research/guest."""
+"""Tests ./jobs/run meter without a guest: the input that the command refuses, and its estimate for
+known counts. The counts themselves are tested in tests/research/guest."""
 
 import contextlib
 import io
@@ -24,8 +24,7 @@ programs = Refusals()
 run = CHECKOUT / "jobs/run"
 
 
-# --- refused input
-# -----------------------------------------------------------------------------------
+# --- refused input ---
 
 def machine(content):
     return programs.file_with(content if isinstance(content, str) else json.dumps(content), "machine.json")
@@ -59,7 +58,7 @@ programs.refused(2, ["--against: it has no 'api'"], run, "meter", "n2", "--again
 programs.refused(2, ["2 nodes and opteron6128"], run, "meter", "n2", "--against",
                  machine({"nodes": [1, 2, 3], "caches": "xeon"}), "--", "true")
 
-# QEMU ends without having written counts, whatever the command's exit code was.
+# QEMU ends without having written counts. This is reported for any exit code of the command.
 for code, wanted in (0, 125), (3, 3):
     sys.argv = ["meter", "n2", "--json", str(programs.work / "never.json"), "--", "true"]
     with unittest.mock.patch.multiple(job, boot=unittest.mock.DEFAULT, images=unittest.mock.DEFAULT) as stand_ins, \
@@ -69,8 +68,7 @@ for code, wanted in (0, 125), (3, 3):
     programs.expect(found == wanted and "no counts" in said.getvalue(),
                     f"no counts after exit code {code}: {found}, {said.getvalue().strip()}")
 
-# --- names that C++ code contains, too
-# -----------------------------------------------------------------
+# --- names that C++ code contains, too ---
 
 marks = (CHECKOUT / "src/util/meter_marks.hpp").read_text()
 for array, names in ("meter_phase_names", PHASES), ("meter_kind_names", KINDS):
@@ -79,13 +77,13 @@ for array, names in ("meter_phase_names", PHASES), ("meter_kind_names", KINDS):
 plugin = (CHECKOUT / "jobs/research/meter/plugin/meter.cpp").read_text()
 programs.expect(f"nodes_max = {NODES_MAX}, cpus_max = {CPUS_MAX}," in plugin, "the plug-in has as many nodes and CPUs")
 
-# --- the estimate
-# ------------------------------------------------------------------------------------
+# --- the estimate ---
 
-# Two levels; an instruction takes 1 ns, a hit in the second level 10, memory 100, a walk 50.
+# A machine with two levels of caches. An instruction takes 1 ns, a hit in the second level 10 ns,
+# an access to memory 100 ns, and a walk of the page tables 50 ns.
 small = Machine((Cache(1 << 15, 8), Cache(1 << 20, 16)), (Tlb((64, 4)), Tlb((512, 4))), (1, 10), 100, 50, 1)
-# Counts of 10 events. CPU 0: 900 hits, 50 hits in the second level, 30 lines of its node, 20 of the
-# other.
+# Counts of 10 events. CPU 0 has 900 hits in the first level and 50 hits in the second level, and it
+# loads 30 lines from its own node and 20 lines from the other node.
 counts = Counts({
     "api": 4, "committed_events": 10,
     "instructions": [[0, "execute", 1000], [2, "execute", 500], [0, "set-up", 10 ** 6]],
@@ -121,7 +119,8 @@ expect("no link known", Estimate(counts, small, memory).transfer_ns, 0)
 programs.expect(f"{slow.ns / wide.ns:.3f} times as fast" in wide.line_against(slow), wide.line_against(slow))
 expect("the local share", counts.of_loop().local_share(), 40 / 55)
 
-# Two CPUs in three periods; the second CPU did nothing in the last. Groups move in the middle one.
+# The counts of two CPUs in three periods. The second CPU did nothing in the last period. Groups
+# move in the middle period.
 file = programs.file_with("""version 4
 period 0 5 0
 instructions 0 2 100

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run paper-bwap`: its shares equal the engine's decisions, no other shares are faster in
-its model, and the tables in docs/results are its output for jobs/research/paper_bwap/machines.json."""
+"""Tests `./jobs/run paper-bwap`. The shares of the command equal the engine's decisions. In the
+command's model, no other shares are faster. The tables in docs/results are the output for
+jobs/research/paper_bwap/machines.json."""
 
 import json
 import os
@@ -73,7 +74,7 @@ for wrong in ({"bw": [[0, 1]]}, {"bw": [[0, -1], [1, 0]]}, {"bw": [[0, 0], [1, 0
     done = run("--machine", own)
     programs.expect(done.returncode == 2 and "allowed: a machine" in done.stderr and done.stderr.count("\n") == 1,
                     f"{wrong}: exit code {done.returncode}: {done.stderr}")
-# Wrong input is reported before a guest is prepared, which may have to download its kernel.
+# Wrong input is reported before the preparation of a guest, which may have to download a kernel.
 os.environ["NUMAWARP_GUEST_CACHE"] = str(programs.work / "kernels")
 for words, told in ((["--quick"], "unrecognized arguments: --quick"), (["--meter", "n5"], "topology 'n5'"),
                     (["--meter", "--machine", "nowhere.json"], "allowed: a readable file"), (["--meter", "--runs", 0], "--runs"),

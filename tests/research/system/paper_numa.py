@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run paper-numa --quick`, end to end on the real program, and the failures of a series
-that takes days: an interrupted series continues where it stopped, a run with another digest is a
-failure, and a series is not continued on another machine. The test does not judge the plots: it
-checks that they exist and name the machine."""
+"""Tests `./jobs/run paper-numa --quick`, end to end on the real program, and the failures of a
+series that takes days: an interrupted series continues where it stopped, a run with another digest
+is a failure, and a series is not continued on another machine. The test does not judge the plots:
+it checks that they exist and name the machine."""
 
 import json
 import signal
@@ -80,11 +80,11 @@ cell = summary["figure_9"][str(settings["daemons"][0])][f"{settings['periods'][0
 programs.expect(0 < cell["min"] <= cell["median"] <= cell["max"] and cell["runs"] == 2,
                 f"a speed-up with its spread: {cell}")
 
-# A complete series has no runs left; with a larger --runs it has.
+# A complete series has no runs left, unless --runs is larger.
 done = paper_numa("--resume", series)
 programs.expect(done.returncode == 0 and len(rows_of(series / "runs.csv")) == len(rows), "no run is repeated")
 
-# Another digest: forged in a finished series, and from a program that computes wrong results.
+# A run has another digest: it is forged in a finished series, or a program computes wrong results.
 text = (series / "runs.csv").read_text()
 (series / "runs.csv").write_text(text[:-33] + "0" * 32 + "\n")
 done = paper_numa("--resume", series)

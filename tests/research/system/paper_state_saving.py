@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`./jobs/run paper-state-saving --quick`, end to end on the real program. Cachegrind and a
+"""Tests `./jobs/run paper-state-saving --quick`, end to end on the real program. Cachegrind and a
 stand-in for hardware counters provide the counts. Both papers use the same code to resume or refuse
 a series, and system_paper_numa tests this code. This test does not check the plots."""
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`placement decide`: its decisions for cases that were computed independently of this program, on
-the machine of the BWAP paper (jobs/research/paper_bwap/machines.json); and one line for each kind of invalid
-file."""
+"""Tests `placement decide`: the decisions for cases that were computed independently of this
+program, on the machine of the BWAP paper (jobs/research/paper_bwap/machines.json), and the line
+that is printed for each kind of invalid file."""
 
 import json
 import math
@@ -22,7 +22,7 @@ def clusters(*nodes, gigabytes=None, remote_accesses=MANY):
 
 
 # The best pair of links is between nodes 6 and 7, 10,318 MB/s both ways. The pairs 0-1, 2-3 and 4-5
-# are within 2 % of it, all others below 7,700.
+# are within 2 % of this value; all other pairs have less than 7,700 MB/s.
 BEST_SCORE = round(math.log1p(MANY) * 10318, 1)
 STAYS = {"gigabytes": 0, "cost_s": 0, "apply": False}
 ASYMSCHED = [
@@ -44,7 +44,8 @@ ASYMSCHED = [
     ("two clusters get a pair each", clusters(0, 2) + clusters(1, 3), 1000, 0,
      {"placements": 28 * 15, "admissible": 12, "map": [[0, 1], [2, 3]], "gigabytes": 2}),
 ]
-# The bandwidth from the worst worker to each node, in percent of their sum.
+# (workers, dwp, percent). With dwp 0: the bandwidth from the worst worker to each node, in percent
+# of the sum over all nodes.
 BWAP = [([0, 1], 0, [20.5, 20.6, 7.4, 7.3, 14.4, 14.4, 7.8, 7.6]),
         ([0, 1], 0.5, [35.3, 35.3, 3.7, 3.7, 7.2, 7.2, 3.9, 3.8]),
         ([0, 1], 1, [50.0, 50.0, 0, 0, 0, 0, 0, 0])]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`placement measure`, called by ./jobs/run machine: writes this machine's tables where runs find
-them."""
+"""Tests `placement measure`, which ./jobs/run machine calls: it writes this machine's tables where
+runs find them."""
 
 import json
 import os
@@ -18,7 +18,7 @@ os.environ["XDG_CACHE_HOME"] = str(programs.work / "cache")
 done = programs.run("placement", "measure")
 programs.expect(done.returncode == 0, f"the program measures: {done.stderr}")
 files = list((programs.work / "cache/numawarp").iterdir())
-programs.expect(len(files) == 1 and done.stdout.endswith(f"machine  {files[0]}\n"), "and prints the file name")
+programs.expect(len(files) == 1 and done.stdout.endswith(f"machine  {files[0]}\n"), "the program prints the file name")
 machine = json.loads(files[0].read_text())
 nodes = len(machine["nodes"])
 programs.expect(all(node["name"].startswith("NUMANode L#") and node["memory_bytes"] > 0
@@ -40,6 +40,6 @@ for name in ["XDG_CACHE_HOME", "HOME"]:
     os.environ.pop(name, None)
 homeless = programs.run("placement", "measure")
 programs.expect(homeless.returncode == 2 and "allowed: placement measure FILE" in homeless.stderr,
-                f"a user without a folder names the file: {homeless.stderr}")
+                f"without a home folder, the file must be named: {homeless.stderr}")
 
 programs.leave()

@@ -18,7 +18,8 @@ namespace {
 
 constexpr MeasureEffort small{.buffer_bytes = 1 << 20, .seconds = 0.001, .hops = 1000};
 
-// A program touches some pages without a call of touch(). They are on the first node.
+// The program touches some pages without a call of touch(). This class puts such pages on the first
+// node.
 struct PagesOs : FakeOs {
     using FakeOs::FakeOs;
     Status move_pages(std::span<void* const> pages, NodeId target,

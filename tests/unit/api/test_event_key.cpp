@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The total order of events. The results of all engines depend on it.
+// The total order of events. The results of all engines depend on this order.
 #include "event/pending_entry.hpp"
 #include "tests/support/catch.hpp"
 

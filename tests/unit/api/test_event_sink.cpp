@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of schedule() that all engines check with the same messages, and the counters that must
-// not wrap.
+// Tests the rules of schedule(), which all engines check with the same messages, and the counters
+// that must not wrap.
 #include "api/event_sink.hpp"
 #include "api/make_context.hpp"
 
@@ -61,8 +61,8 @@ TEST_CASE("check_schedule: each broken rule has its own message") {
 }
 
 TEST_CASE("Context: an event scheduled at a time has exactly that time") {
-    // The subtraction and the addition each have a result halfway between two numbers, which is
-    // rounded to the even one.
+    // The subtraction and the addition each have a result halfway between two numbers. This result
+    // is rounded to the even number.
     constexpr double now = 0x1p-53, time = 1 + 0x1p-52;
     static_assert(now + (time - now) != time);
     class Times final : public detail::EventSink {
@@ -88,7 +88,7 @@ TEST_CASE("Context: an event scheduled at a time has exactly that time") {
     CHECK(times.last.time == now + 1);
 }
 
-TEST_CASE("generation_after: counts zero delays and refuses the wrap after 2^32 of them") {
+TEST_CASE("generation_after: counts zero delays and refuses to wrap after 2^32 zero delays") {
     CHECK(detail::generation_after(7, 1, 2, 0) == 0);
     CHECK(detail::generation_after(7, 2, 2, 0) == 8);
     CHECK(detail::generation_after(UINT32_MAX - 1, 2, 2, 0) == UINT32_MAX);
@@ -96,7 +96,8 @@ TEST_CASE("generation_after: counts zero delays and refuses the wrap after 2^32 
     CHECK_THROWS_AS(detail::generation_after(UINT32_MAX, 2, 2, 0), ModelError);
 }
 
-TEST_CASE("generation_after: begins with the priority and is never below its cause") {
+TEST_CASE(
+    "generation_after: begins with the priority and is never below the generation of the cause") {
     const std::uint32_t late = nw::first_generation_of(Priority{2});
     CHECK(detail::generation_after(7, 1, 2, late) == late);
     CHECK(detail::generation_after(7, 2, 2, late) == late);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the functions of <numawarp/math.hpp> with the C library's functions in long double,
-// which are 11 bits more precise, and tests them at the special values of the C standard.
+// which are 11 bits more precise. Tests the functions also at the special values of the C standard.
 // test_math_bits.cpp tests the exact bits.
 #include <numawarp/math.hpp>
 
@@ -116,7 +116,9 @@ void measure_pow(int arguments) {
     CHECK(worst <= 0.76);
 }
 
-TEST_CASE("math: the error of every function is within its stated units of the last place") {
+TEST_CASE(
+    "math: the error of every function is within the units in the last place that math.hpp "
+    "states") {
     measure_all(static_cast<int>(nw::test::effort(20'000)));
     measure_pow(static_cast<int>(nw::test::effort(20'000)));
 }
@@ -128,8 +130,8 @@ TEST_CASE(
     measure_pow(1'000'000);
 }
 
-// Returns whether the result is close to the C library's result. NaN, infinity and zero with its
-// sign must be equal to it.
+// Returns whether the result is close to the C library's result. Infinity and zero must have the
+// same value and sign. A NaN must be the positive quiet NaN.
 bool as_in_c(double result, double expected) {
     if (std::isnan(expected)) {
         constexpr double nan = std::numeric_limits<double>::quiet_NaN();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden bits of every function of <numawarp/math.hpp> and of random numbers. They do not depend on
-// the compiler, the optimization level or the processor: tests/checks/compilers builds and runs
-// this test with several compilers and flags. An intended change of a function changes the digests
-// of models, and requires new values here.
+// Golden bits of every function of <numawarp/math.hpp> and of random numbers. The bits do not
+// depend on the compiler, the optimization level or the processor: tests/checks/compilers builds
+// and runs this test with several compilers and flags. An intended change of a function changes the
+// digests of models, and requires new values in this file.
 #include <numawarp/math.hpp>
 #include <numawarp/random.hpp>
 

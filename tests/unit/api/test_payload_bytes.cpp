@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The padding of a payload is sent as zeros, both with a compiler that has a builtin to clear
-// padding and with one where the padding is found at compile time.
+// The padding of a payload is sent as zeros. Some compilers have a builtin function that clears
+// padding. With other compilers, the padding is found at compile time.
 #include <numawarp/payload_bytes.hpp>
 
 #include <array>
@@ -37,8 +37,8 @@ class Private {
   private:
     std::int32_t value_;
 };
-// No constant expression can contain an object of this class. So its padding cannot be found, and
-// PaddingCanBeFound must be false.
+// No constant expression can contain an object of this class. So the padding of the class cannot be
+// found, and PaddingCanBeFound must be false.
 class NeverConstant {
   public:
     explicit NeverConstant(std::int32_t value) : value_(value) {}
@@ -62,15 +62,15 @@ struct Full {
     std::uint32_t c;
 };
 
-// An array of more than 64 bytes that contains padding, with padding behind it.
+// An array of more than 64 bytes, with padding in the array and behind the array.
 struct LongArray {
     std::array<Base, 8> bases;
     char letter;
     double number;
 };
 
-// 'v' for each byte that is sent, '.' for each byte that is cleared. All bytes of the object are
-// ones.
+// Returns 'v' for each byte that is sent, and '.' for each byte that is cleared. All bits of the
+// object are ones.
 template <class T>
 std::string travelling() {
     nw::detail::BytesOf<T> ones;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PhiloxBlocks computes eight blocks of random numbers at once. They are equal to the blocks that
-// Random computes one by one, with each kind of vector instructions.
+// PhiloxBlocks computes eight blocks of random numbers at once. With each kind of vector
+// instructions, these blocks are equal to the blocks that Random computes one by one.
 #include <cstdint>
 
 #include <numawarp/random.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An LP's random numbers: the blocks are Philox's, the counter is the whole state, and the
-// distributions have the mean and the variance of their parameters.
+// Tests an LP's random numbers. The blocks are equal to blocks of Philox4x32-10, the counter is the
+// whole state, and the distributions have the mean and the variance that their parameters define.
 #include <numawarp/random.hpp>
 
 #include <cmath>

@@ -169,7 +169,7 @@ TEST_CASE("command line: options of the model change the model") {
     CHECK(program.model.day == "sunday");
 }
 
-TEST_CASE("command line: the last of two equal options is valid") {
+TEST_CASE("command line: if an option is given twice, the last value is valid") {
     Program program;
     program.read({"--workers", "1", "--workers", "3", "--accidents", "--accidents=off"});
     CHECK(program.settings.config.workers == 3);

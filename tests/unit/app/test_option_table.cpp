@@ -91,7 +91,7 @@ TEST_CASE("option table: each option accepts another value than its default and 
     }
 }
 
-TEST_CASE("option table: --check-model reports each given option that it does not keep") {
+TEST_CASE("option table: --check-model reports each given option that has no effect on the check") {
     Table all;
     all.settings.check_model_events = 1;
     for (const nw::OptionSpec& spec : all.table.specs()) {

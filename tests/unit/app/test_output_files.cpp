@@ -113,9 +113,8 @@ TEST_CASE("output files: only the part file of a killed run is removed") {
     for (const fs::path& path : foreign) std::ofstream(path) << "not ours";
     {
         nw::WholeFile file("stats", target);
-        CHECK(
-            file.notice().find("s.json.elsewhere-00000001-01234567.part is from another machine") !=
-            std::string::npos);
+        CHECK(file.notice().find("s.json.elsewhere-00000001-01234567.part from another machine") !=
+              std::string::npos);
         file.write("new");
     }
     for (const std::string& path : {left, of_another_boot, of_a_namespace})
@@ -179,7 +178,7 @@ TEST_CASE("output files: a device behind a link is written and stays a device") 
     CHECK(folder.files() == 1);
 }
 
-TEST_CASE("output files: an open descriptor is written at its present position") {
+TEST_CASE("output files: an open descriptor is written at its current position") {
     const TemporaryFolder folder;
     const fs::path path = folder / "log";
     FILE* log = std::fopen(path.c_str(), "w");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of the progress line, and when a log gets one, without a clock or a terminal.
+// Tests the text of the progress line, and when a log gets such a line. The tests need no clock and
+// no terminal.
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@ using nw::ProgressMeter;
 
 namespace {
 
-// Adds one sample per second. Up to second s, s million events were executed and 90 % of them
-// committed.
+// Adds one sample per second. Until second s, s million events were executed, and 90 % of these
+// events were committed.
 void run_steadily(ProgressMeter& meter, int from_second, int to_second, double from_gvt,
                   double gvt_a_second) {
     for (int second = from_second; second <= to_second; ++second) {
@@ -33,19 +34,21 @@ TEST_CASE("progress: the line contains virtual time and share and speed and effi
     CHECK(meter.line() == "at 600/1000 (60.0 %) | 900 k events/s | efficiency 90 % | ETA 40 s");
 }
 
-TEST_CASE("progress: speed is of the last seconds and ETA is of the last quarter of the run") {
+TEST_CASE(
+    "progress: the speed is from the last seconds and the ETA is from the last quarter of the "
+    "run") {
     ProgressMeter meter(1000);
     run_steadily(meter, 0, 40, 0, 10);
     for (int second = 1; second <= 10; ++second)
         meter.add({40.0 + second, 400.0 + second, 36'000'000u + second * 100'000u,
                    40'000'000u + second * 200'000u});
-    // The last quarter of the run began at 37.5 s, and the last sample before that is of 37 s. So
-    // the time to go is computed from 3 fast and 10 slow seconds.
+    // The last quarter of the run began at 37.5 s, and the sample at 37 s is the last one before
+    // this time. So the remaining time is computed from 3 fast and 10 slow seconds.
     CHECK(meter.line() ==
           "at 410/1000 (41.0 %) | 100 k events/s | efficiency 50 % | ETA 3 min 12 s");
 }
 
-TEST_CASE("progress: a long run ignores the speed of some minutes ago") {
+TEST_CASE("progress: in a long run, the ETA is computed from the speed of the last quarter") {
     ProgressMeter meter(1e6);
     run_steadily(meter, 0, 3600, 0, 100);
     for (int second = 1; second <= 300; ++second)
@@ -81,7 +84,9 @@ TEST_CASE("progress: there is no ETA in the first second and while GVT does not 
     CHECK(meter.line() == "at 1/10 (10.0 %) | 0 events/s");
 }
 
-TEST_CASE("progress: the share is below 100 % before the end and then the line reports finishing") {
+TEST_CASE(
+    "progress: the share is below 100 % until GVT reaches the end; then the line contains the word "
+    "finishing") {
     ProgressMeter meter(1000);
     meter.add({0, 0, 0, 0});
     meter.add({100, 999.99, 0, 0});

@@ -58,7 +58,7 @@ TEST_CASE("without --workers there is one worker per core and no spare core") {
 
 TEST_CASE("the CPU quota of a container limits the default number of workers") {
     CHECK(places_of(0, 1, true, 32, 2.5).workers == 3);
-    CHECK(places_of(0, 2, true, 32, 4).workers == 2);  // both ranks together
+    CHECK(places_of(0, 2, true, 32, 4).workers == 2);  // for both ranks together
     CHECK(places_of(0, 1, true, 32, 0.5).workers == 1);
     CHECK(places_of(0, 1, true, 2, 64).workers == 4);
     CHECK(places_of(8, 1, true, 32, 2).workers == 8);  // as requested

@@ -183,7 +183,7 @@ TEST_CASE("statistics: samples and rollback lengths and communication between ra
     CHECK(json["communication"] == nlohmann::json({{0, 7}, {5, 0}}));
 }
 
-TEST_CASE("statistics: the options are the values in force of the engine and of the model") {
+TEST_CASE("statistics: the options contain the values in force for the engine and for the model") {
     FinishedRun run;
     run.result.rollback = nw::Rollback::reverse;
     const nlohmann::json options = run.json()["options"];
@@ -216,8 +216,8 @@ struct RunOnNodes : FinishedRun {
         result.workers[0].node = 0;
         result.workers[1].node = 1;
         nw::Placement placement;
-        // The kernel was asked for every tenth of 51,200 pages of state, and for every page of
-        // mail.
+        // The kernel reported the node of every tenth of 51,200 pages of state, and of every page
+        // of mail.
         placement.kinds[0] = {51'200, 5'120, 5'120, 0, {2'560, 2'560}};
         placement.kinds[2] = {2'000, 2'000, 1'280, 320, {1'280}};
         result.numa.placement = placement;
@@ -269,8 +269,8 @@ TEST_CASE("report: several nodes are shown with the pages on them") {
           "     1     2     1       1   4.00 GiB   2.00 GiB  20 10 30",
           "     4     0     0       0   16.0 GiB   16.0 GiB  30 30 10",
           "placement     95.0 % local",
-          "pagemigd      1,234 pages moved by 1 thread with a period of 500 ms, 1.00 ms busy; 2 postponed, 3 "
-          "without room, 4 refused",
+          "pagemigd      1,234 pages moved by 1 thread with a period of 500 ms, 1.00 ms busy; 2 "
+          "postponed, 3 without room, 4 refused",
           "rebinding     7 groups moved in 1 rebinding\n",
           "state 1.00 MiB, events 2.00 MiB, history 3.00 MiB, snapshots 4.00 MiB, mail 5.00 MiB",
           "remote        0.0 %        0.0 %       25.0 %"})
@@ -334,7 +334,7 @@ TEST_CASE("report: an interrupted run names the signal and the reached time") {
     CHECK(contains(run.report(), "2.5 of 10"));
 }
 
-TEST_CASE("report: after a restart the busy share of workers is of the time of this process") {
+TEST_CASE("report: after a restart the busy share of workers refers to the time of this process") {
     FinishedRun run;
     run.result.saving.restarted_at = 4;
     run.result.wall_seconds_before = 18;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first signal is a request. A signal right after it belongs to the same request; a later one
-// kills the process. Each case has a child process, because signals are sent to a process.
+// The first signal is a request. A signal right after the first one belongs to the same request. A
+// later signal kills the process. Each case has a child process, because signals are sent to a
+// process.
 #include <csignal>
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damages files as an interrupted write, a bad disk or a user's mistake would.
+// Damages files in the same way as an interrupted write, a bad disk or a user's mistake.
 #pragma once
 
 #include <cstddef>

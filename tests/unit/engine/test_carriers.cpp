@@ -22,13 +22,13 @@ TEST_CASE("Carriers: a worker's own thread takes the turns until a carrier has t
     Carriers carriers(3);
     CHECK(carriers.is_back(2));
     CHECK(carriers.thread_of(2) == 2);
-    CHECK_FALSE(carriers.take(2, 0));  // it is not offered
+    CHECK_FALSE(carriers.take(2, 0));  // the worker is not offered
 
     carriers.offer(2, 0);
     CHECK(carriers.offers(0) == 1);
-    CHECK(carriers.thread_of(2) == 0);  // work for the worker wakes the carrier, which takes it
+    CHECK(carriers.thread_of(2) == 0);  // work for the worker wakes the carrier
     CHECK(carriers.is_offered(2));
-    CHECK_FALSE(carriers.take(2, 1));  // it is offered to another thread
+    CHECK_FALSE(carriers.take(2, 1));  // the worker is offered to another thread
     CHECK(carriers.take(2, 0));
     CHECK_FALSE(carriers.is_offered(2));
     CHECK_FALSE(carriers.await(2, 1ms));
@@ -52,9 +52,9 @@ TEST_CASE("Carriers: an offer that was not taken can be withdrawn") {
     CHECK_FALSE(carriers.is_recalled(1));  // the earlier request has no effect on this loan
 }
 
-// The own thread offers its worker and withdraws it at any moment, while two carriers take it and
-// give it back. `turns` is a plain integer, so ThreadSanitizer reports two threads that take turns
-// at once.
+// The worker's own thread offers the worker and withdraws the offer at any moment. Meanwhile, two
+// carriers take the worker and give it back. `turns` is a plain integer, so ThreadSanitizer reports
+// two threads that take turns at the same time.
 TEST_CASE("Carriers: one thread at a time takes the turns") {
     const auto turns_wanted = static_cast<std::uint64_t>(test::effort(20'000));
     Carriers carriers(3);

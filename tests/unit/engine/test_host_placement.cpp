@@ -146,7 +146,8 @@ TEST_CASE("HostPlacement: page figures are summed after both ranks have reported
 }
 
 TEST_CASE("HostPlacement: ranks that cannot share memory report this and the reason") {
-    // As in another container, where the process number belongs to no process or to another one.
+    // Simulates ranks in two containers. In the other container, the process number belongs to no
+    // process, or to another process.
     const nw::test::TemporaryFolder folder;
     const std::string other = folder.path() + "/other";
     std::ofstream(other) << "of another size";

@@ -70,7 +70,9 @@ std::string words_of(const auto& body) {
     return "no error";
 }
 
-TEST_CASE("MemoryBudget: the shortage of memory ends at a lower resident size than it begins") {
+TEST_CASE(
+    "MemoryBudget: the resident size that ends a shortage is smaller than the size that begins "
+    "it") {
     Machine machine;
     MemoryBudget budget(machine.plan, machine.memory, 1);
     using Level = MemoryBudget::Level;
@@ -109,7 +111,8 @@ TEST_CASE("MemoryBudget: the memory for speculation decreases to almost zero at 
         CHECK(budget.bytes_ahead(MiB, 0) <= ahead);
         before = ahead;
     }
-    // Half of a worker's room, 7 MiB at first, and half of the memory that it holds already.
+    // The result is half of a worker's room (7 MiB at first) plus half of the memory that the
+    // worker already holds.
     machine.level_at(budget, 83);
     CHECK(budget.bytes_ahead(0, 0) == Approx(3.5 * MiB).epsilon(0.01));
     machine.level_at(budget, 90);
@@ -128,11 +131,11 @@ TEST_CASE("MemoryBudget: a program that is larger than the cap is refused at the
 
 TEST_CASE(
     "MemoryBudget: a set-up that exceeds the cap is refused with the size of the whole set-up") {
-    // Enough LPs that measurements become due during the set-up.
+    // The number of LPs is so large that measurements become due during the set-up.
     constexpr int lps = 1'000'000;
     Machine machine(lps);
     MemoryBudget budget(machine.plan, machine.memory, 1);
-    // 10 MiB before the set-up, and 400 MiB for all LPs.
+    // The program uses 10 MiB before the set-up, and all LPs together use 400 MiB.
     const std::string words = words_of([&] {
         for (int lp = 1; lp <= lps; ++lp) {
             machine.use(10 + 400.0 / lps * lp);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr NodeId n0{0}, n1{1};
 
-// Two groups whose homes are on two nodes, and a watch over their pages.
+// Two groups whose homes are on two nodes, and a watch of their pages.
 struct WatchedMachine {
     FakeOs os{2, 2};
     test::FakeGroups groups{os, 2};
@@ -199,7 +199,7 @@ TEST_CASE(
     CHECK(assignments.ordered(0).cpu == 0);
     CHECK(assignments.ordered(1).cpu == 2);
     CHECK(assignments.node_of(1) == n1);  // until the worker has moved
-    assignments.note_binding(0, EPERM);   // canceled by the success that follows
+    assignments.note_binding(0, EPERM);   // the next call cancels this refusal
     assignments.note_binding(0, 0);
     CHECK(assignments.refusal() == 0);
     assignments.note_binding(1, EPERM);
@@ -216,7 +216,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "PlacementWatch: workers that lose their CPUs get other CPUs and other workers keep theirs") {
+    "PlacementWatch: workers that lose their CPUs get other CPUs and other workers keep their "
+    "CPUs") {
     WatchedMachine machine;
     machine.watch(2, [&machine] {
         machine.change_cpus({0, 1});
@@ -286,8 +287,8 @@ TEST_CASE("PlacementWatch: --place auto uses the cache misses that the workers' 
     machine.assignments.set_miss_counter(0, static_cast<int>(misses));
     machine.assignments.set_miss_counter(1, static_cast<int>(misses));
     machine.watch(1, [&machine] {
-        // Two readings per period. The first period has no earlier reading, and the next one is the
-        // warm-up.
+        // There are two readings per period. The first period has no earlier reading, and the
+        // second period is the warm-up.
         std::uint64_t lines = 0;
         for (int i = 0; i < 3000 && machine.os.count(FakeOs::Call::read_counter) < 2 * 9; ++i) {
             machine.os.set_reading(misses, {lines += 10'000'000, 1000, 500});

@@ -61,8 +61,8 @@ TEST_CASE("RankBalance: a rank on the same host is preferred") {
 }
 
 TEST_CASE("RankBalance: the gain after the cost of the move must be at least a tenth") {
-    // Loads of 20 and 10: the move of the group with load 5 lowers the maximum to 15. A gain of 2
-    // must remain, so the move may cost 3.
+    // The loads are 20 and 10. The move of the group with load 5 lowers the maximum to 15. A gain
+    // of 2 must remain, so the move may cost 3.
     for (const double ns_per_byte : {0.0, 2.9, 3.1}) {
         const std::vector<RankLoads> ranks{{NodeId{0}, {group(0, 0, 5, 1), group(1, 0, 15, 1)}},
                                            {NodeId{0}, {group(2, 0, 10, 1)}}};
@@ -113,7 +113,8 @@ TEST_CASE("RankBalance: random moves go to other ranks") {
     }
 }
 
-// Calls is_due() every millisecond for `ms` milliseconds. Returns the times at which it was true.
+// Calls is_due() every millisecond for `ms` milliseconds. Returns the times at which the result was
+// true.
 std::vector<int> due_at(RankBalance& balance, std::uint64_t most, std::uint64_t sum, int ms,
                         bool in_vain = false, milliseconds took = {}) {
     const RankBalance::Clock::time_point begin{std::chrono::hours(1)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of groups that change their worker, without an engine: loads are the input, and moves
-// are the output.
+// Tests which groups change their worker. The tests need no engine: their input is loads, and their
+// output is moves.
 #include "engine/timewarp/rank/rebinding.hpp"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 
 const std::vector<NodeId> two_on_one_node{NodeId{0}, NodeId{0}};
 
-// The load of each worker after the moves. Fails if a group is not on the worker that it moves
-// from.
+// Returns the load of each worker after the moves. Fails if a group is not on the worker that it
+// moves from.
 std::vector<double> loads_after(std::vector<BoundGroup> groups, const std::vector<GroupMove>& moves,
                                 std::size_t workers) {
     for (const GroupMove& move : moves) {
@@ -42,10 +42,10 @@ TEST_CASE("Rebinding: balanced workers keep their groups") {
 
 TEST_CASE("Rebinding: a gain below a tenth causes no move") {
     const std::vector<BoundGroup> groups{{0, 0, 50}, {1, 0, 5}, {2, 1, 45}};
-    CHECK(plan_moves(groups, two_on_one_node).empty());  // the gain would be from 55 to 50
+    CHECK(plan_moves(groups, two_on_one_node).empty());  // largest load: 50 instead of 55
 }
 
-TEST_CASE("Rebinding: one group that fills the gap is the only group that moves") {
+TEST_CASE("Rebinding: if the move of one group balances the loads, only this group moves") {
     const std::vector<BoundGroup> groups{{0, 0, 10}, {1, 0, 10}, {2, 0, 10}, {3, 1, 10}};
     const std::vector<GroupMove> moves = plan_moves(groups, two_on_one_node);
     REQUIRE(moves.size() == 1);
@@ -65,7 +65,7 @@ TEST_CASE("Rebinding: a group that has the whole load stays") {
 
 TEST_CASE("Rebinding: a worker of the same node is preferred to a worker of another node") {
     const std::vector<NodeId> nodes{NodeId{0}, NodeId{1}, NodeId{0}};
-    // Worker 2 shares a node with the overloaded worker 0; workers 1 and 2 are equally idle.
+    // Worker 2 is on the node of the overloaded worker 0, and worker 1 is on another node.
     const std::vector<BoundGroup> groups{{0, 0, 10}, {1, 0, 10}, {2, 1, 10}, {3, 2, 1}};
     const std::vector<GroupMove> moves = plan_moves(groups, nodes);
     REQUIRE(moves.size() == 1);
@@ -116,8 +116,8 @@ TEST_CASE("Rebinding: random loads come near the mean unless the gain would be b
             std::accumulate(before.begin(), before.end(), 0.0) / static_cast<double>(workers);
         INFO("round " << round);
         if (moves.empty()) {
-            // Moves could not have gained a tenth: they reach the mean plus 3 % and the load of one
-            // group.
+            // Moves could not have lowered the largest load by a tenth: after moves, the largest
+            // load is at most the mean plus 3 % plus the load of one group.
             CHECK(most_before * 0.9 <= mean * 1.03 + longest);
         } else {
             CHECK(most_after <= 0.9 * most_before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With which libraries a saved run may continue, and the messages if it may not.
+// Tests with which libraries a saved run may continue, and the messages if it may not continue.
 #include <string>
 #include <vector>
 
@@ -34,7 +34,8 @@ bool contains(const std::string& text, const std::string& words) {
 }  // namespace
 
 TEST_CASE(
-    "saved modules: equal libraries at equal addresses are accepted and additional ones too") {
+    "saved modules: equal libraries at equal addresses are accepted, also with additional "
+    "libraries") {
     const SavedRun saved = saved_run();
     auto own = saved.modules;
     CHECK(said_of(saved, own).empty());
@@ -51,7 +52,9 @@ TEST_CASE("saved modules: a message names a library that is missing or another b
     CHECK(contains(said_of(saved, own), "libone.so is not loaded here"));
 }
 
-TEST_CASE("saved modules: of several moved libraries a message names the one with most pointers") {
+TEST_CASE(
+    "saved modules: if several libraries moved, the message names the one to which most words "
+    "point") {
     SavedRun saved = saved_run();
     saved.stray.to_module = {1, 7};
     auto own = saved.modules;

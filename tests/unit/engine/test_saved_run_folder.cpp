@@ -158,7 +158,7 @@ TEST_CASE("saved run folder: without latest.json a folder with a manifest is kep
 }
 
 TEST_CASE(
-    "saved run folder: one run locks the folder and an abandoned checkpoint leaves no files") {
+    "saved run folder: only one run can lock the folder; an abandoned checkpoint leaves no files") {
     Folder f;
     {
         const FolderLock lock("checkpoint", f.path.string());
@@ -229,7 +229,7 @@ TEST_CASE("saved run folder: a manifest that is missing or truncated or damaged 
     CHECK(is_refused());
     set_bytes(manifest, bytes);
     CHECK(f.refusal().empty());
-    // If the manifest is missing, or is not a regular file, it is neither read nor waited for.
+    // If the manifest is missing, or is not a regular file, reading it fails and does not block.
     const auto cannot_be_read = [&] {
         return f.refusal().find(manifest.string() + " cannot be read: ") != std::string::npos;
     };
@@ -242,7 +242,8 @@ TEST_CASE("saved run folder: a manifest that is missing or truncated or damaged 
     CHECK(cannot_be_read());
 }
 
-TEST_CASE("saved run folder: another run is refused with its saved and its present value") {
+TEST_CASE(
+    "saved run folder: a different run is refused with the saved value and the current value") {
     Folder f;
     CHECK(f.refusal().find("has no checkpoint") != std::string::npos);
     f.save(1);
@@ -251,7 +252,7 @@ TEST_CASE("saved run folder: another run is refused with its saved and its prese
     CHECK(line.find('\n') == std::string::npos);
     CHECK(f.refusal({{"the program", "xyz"}, {"--seed", "1"}})
               .find("the program is xyz here and was abc") != std::string::npos);
-    // An option that the saved run did not have.
+    // The saved run did not have this option.
     CHECK(f.refusal({{"the program", "abc"}, {"--seed", "1"}, {"--new", "2"}})
               .find("--new is 2 here") != std::string::npos);
 }

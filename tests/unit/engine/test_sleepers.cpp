@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that sleeps is woken, whether the wake-up or the sleep comes first, and also if it has
-// borrowed the worker that gets the work.
+// A thread with work wakes up, whether the wake-up comes before the sleep or during the sleep. Work
+// for a borrowed worker wakes the thread that has borrowed the worker.
 #include "engine/sleepers.hpp"
 
 #include <atomic>
@@ -24,7 +24,8 @@ TEST_CASE("Sleepers: a worker with work does not sleep") {
 }
 
 TEST_CASE(
-    "Sleepers: waking an awake worker has no later effect and a sleeping worker wakes up in time") {
+    "Sleepers: a wake-up of an awake worker has no later effect, and a sleep ends at its time "
+    "limit") {
     const Carriers carriers(1);
     Sleepers sleepers(carriers, nullptr, std::chrono::milliseconds(1));
     sleepers.wake(0);
@@ -78,7 +79,7 @@ TEST_CASE("Sleepers: no wake-up is lost") {
     CHECK(ball.load() == throws);
 }
 
-TEST_CASE("Sleepers: work for a worker wakes the thread that takes its turns") {
+TEST_CASE("Sleepers: work for a worker wakes the thread that takes the turns of this worker") {
     const bool has_time = GENERATE(false, true);
     Carriers carriers(3);
     Sleepers sleepers(carriers, nullptr, std::chrono::seconds(20));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that take turns of workers: each worker has one thread at a time, whatever the rules
-// require and whenever they change, and an exception of a turn reaches the thread that took it.
+// Threads take the turns of workers. Each worker has one thread at a time, with any rules and at
+// any change of the rules. An exception in a turn is thrown in the thread that took the turn.
 #include "engine/turn_loop.hpp"
 
 #include <array>
@@ -19,7 +19,7 @@ namespace nw {
 namespace {
 
 // Counts its turns in a plain integer, so ThreadSanitizer reports two threads that take turns at
-// once.
+// the same time.
 class CountingWorker {
   public:
     struct Executor {
@@ -49,7 +49,7 @@ class CountingWorker {
 
     std::uint64_t turns_wanted = 0;
     std::uint64_t carried_wanted = 0;
-    const CountingWorker* guest = nullptr;  // the worker is not over before it
+    const CountingWorker* guest = nullptr;  // this worker does not end before the guest
     std::uint64_t throws_at = 0;
     std::uint64_t own = 0;
     std::uint64_t carried = 0;
@@ -107,7 +107,7 @@ struct Threads {
     std::atomic<int> exceptions{0};
 };
 
-TEST_CASE("TurnLoop: the turns of two workers on one thread") {
+TEST_CASE("TurnLoop: one thread takes the turns of two workers") {
     Threads threads;
     const auto wanted = static_cast<std::uint64_t>(test::effort(20'000));
     for (std::uint32_t w = 0; w < 4; ++w) {
@@ -122,20 +122,20 @@ TEST_CASE("TurnLoop: the turns of two workers on one thread") {
     for (std::uint32_t w = 0; w < 4; ++w) {
         INFO("worker " << w);
         CountingWorker& worker = *threads.workers[w];
-        CHECK(worker.own > 0);  // of the guests because of needs_own_thread()
+        CHECK(worker.own > 0);  // guests have own turns because of needs_own_thread()
         CHECK(worker.carried == (w % 2 == 0 ? 0 : wanted));
         CHECK(worker.counters()[Counter::carried_turns] == worker.carried);
         CHECK_FALSE(worker.is_on_wrong_thread);
     }
 }
 
-TEST_CASE("TurnLoop: the rules change while turns are taken") {
+TEST_CASE("TurnLoop: each worker has one thread at a time while the rules change") {
     Threads threads;
     const auto wanted = static_cast<std::uint64_t>(test::effort(200'000));
     for (const auto& worker : threads.workers) worker->turns_wanted = wanted;
     threads.run([&] {
         for (std::uint32_t change = 0; change < 200; ++change) {
-            // A thread that should carry may itself be lent.
+            // The worker of a thread that should carry may itself be lent.
             threads.rules.carriers[change % 4] = change * 7 / 4 % 4;
             std::this_thread::sleep_for(std::chrono::microseconds(300));
         }

@@ -20,7 +20,7 @@ double share_of(microseconds window, microseconds reduction) {
         overlap.on_cut(now);
         overlap.on_idle(now);
         now += reduction;
-        overlap.on_idle(now);  // no effect: it is already idle
+        overlap.on_idle(now);  // no effect: the worker is already idle
         overlap.on_result(now, 1);
     }
     return overlap.share();
@@ -28,8 +28,7 @@ double share_of(microseconds window, microseconds reduction) {
 
 TEST_CASE(
     "WindowOverlap: the part that is left to execute takes longer than the reduction, but at most "
-    "half of a "
-    "window") {
+    "half of a window") {
     CHECK(share_of(microseconds(10'000), microseconds(1'000)) == Approx(0.15));
     CHECK(share_of(microseconds(100'000), microseconds(1'000)) == Approx(0.015));
     CHECK(share_of(microseconds(1'000), microseconds(500)) == WindowOverlap::share_max);

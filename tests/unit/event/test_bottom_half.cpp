@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bottom halves: pushed bytes are drained, wherever the buffers have grown to; where the bytes of a
-// buffer are; and idle bottom halves have no memory.
+// Tests bottom halves. The bytes that were pushed are drained, in whichever area the buffers are.
+// The bytes of a buffer are in the required area. Idle bottom halves have no memory.
 #include "event/bottom_half.hpp"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::size_t small_bytes = SlotLayout::mail_small_bytes;
 
-// A group with mail. The group's slot is small, so that the kernel can be asked about all its
-// pages. A large area has 128 KiB.
+// A group with mail. The group's slot is small, so that the test can query all pages of the slot. A
+// large area has 128 KiB.
 struct Mailbox {
     explicit Mailbox(MemoryMode mode = MemoryMode::numa)
         : source(mode == MemoryMode::numa ? kernel.os : linux_os(), mode, test::SmallSlots::groups),
@@ -48,7 +48,7 @@ struct Mailbox {
     BottomHalf mail;
 };
 
-// Bytes with a different value in each word. A buffer does not interpret them.
+// Bytes with a different value in each word. A buffer does not interpret the bytes.
 std::vector<std::byte> bytes_of(std::size_t size, std::uint64_t mark) {
     std::vector<std::byte> bytes((size + 7) / 8 * 8);
     for (std::size_t i = 0; i < bytes.size(); i += 8, mark += 0x9e3779b97f4a7c15)
@@ -62,7 +62,7 @@ bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
 
 }  // namespace
 
-TEST_CASE("BottomHalf: every era returns the bytes that were pushed in it in order for all sizes") {
+TEST_CASE("BottomHalf: in every era, drain() returns the pushed bytes in order, for all sizes") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
     Mailbox box(mode);
     for (const std::uint64_t seed : test::test_seeds(3)) {
@@ -107,7 +107,7 @@ TEST_CASE(
     CHECK(drained_at(small.size()) == small.data());
     CHECK(box.touched(MailBufferId::a, MailArea::large) == 0);
     CHECK(drained_at(small.size() + 8) == large.data());
-    CHECK(drained_at(8) == large.data());  // the buffer does not return at once
+    CHECK(drained_at(8) == large.data());  // the buffer does not return immediately
     CHECK(drained_at(large.size()) == large.data());
     CHECK(box.memory.mail().spilled_bytes() == 0);
     CHECK_FALSE(Region::contains(drained_at(large.size() + 8)));
@@ -155,7 +155,7 @@ TEST_CASE(
     CHECK(box.memory.mail().touched_bytes() == 2 * page_bytes);
 }
 
-TEST_CASE("BottomHalf: the marks cover every page that was written") {
+TEST_CASE("BottomHalf: the touched ranges contain every page that was written") {
     for (const std::uint64_t seed : test::test_seeds(3)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         test::Dice dice(seed);
@@ -245,9 +245,10 @@ TEST_CASE("BottomHalf: only a buffer that needs little for a long time returns t
 }
 
 TEST_CASE(
-    "BottomHalf: with many writers and an owner that trims every event arrives once and in order") {
+    "BottomHalf: with many writers, and an owner that trims, every event arrives once and in "
+    "order") {
     // Each writer numbers its events. The owner checks that the numbers of each writer increase by
-    // one. A third kind of thread reads the touched bytes meanwhile, as the migration daemon does.
+    // one. Meanwhile, another thread reads the touched bytes, as the migration daemon does.
     constexpr std::uint32_t writers = 4, events_each = 30'000;
     Mailbox box;
     std::atomic<std::uint32_t> writing{writers};

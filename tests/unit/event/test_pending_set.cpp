@@ -194,7 +194,7 @@ TEST_CASE("PendingSet: the smallest and largest doubles are valid times") {
     twin.check();
 }
 
-TEST_CASE("PendingSet: a thousand late entries come first and in order") {
+TEST_CASE("PendingSet: ten thousand late entries come first and in order") {
     Twin twin;
     for (int i = 0; i < 50'000; ++i) twin.push(i * 1e-3);
     for (int i = 0; i < 30'000; ++i) twin.pop();

@@ -3,7 +3,7 @@
 // events in the buffer of short events are complete, and their bodies are not free.
 //
 // Method: the trap flag of the x86 stops the handler after each instruction, and a signal handler
-// examines the buffer there.
+// examines the buffer at this point.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 #include <x86intrin.h>
@@ -45,7 +45,7 @@ class RefusingSink final : public detail::EventSink {
     void output(Context&, std::size_t, std::span<const OutputValue>) override {}
 };
 
-// The signal handler reads the first two members and counts in the others.
+// The signal handler reads the first two members, and counts in the other members.
 struct {
     detail::SentEvent* first;
     detail::SendBuffer* buffer;

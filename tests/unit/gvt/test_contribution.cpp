@@ -53,7 +53,9 @@ Contribution combined(Contribution a, const Contribution& b) {
     return a;
 }
 
-TEST_CASE("Contribution: combine is commutative and associative and an empty one changes nothing") {
+TEST_CASE(
+    "Contribution: combine is commutative and associative, and an empty contribution changes "
+    "nothing") {
     for (const std::uint64_t seed : test_seeds(2000)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         Dice dice(seed);

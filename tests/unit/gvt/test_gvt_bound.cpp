@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: GVT is never above anything that may still happen, never falls, and reaches the end.
+// Goal: GVT is never above a future event, never decreases, and reaches the end.
 //
-// Method: ranks whose workers only count. They use EpochCounts and GvtRounds as the engine does,
-// and the seeded in-process network for reductions. Messages between the workers are in a bag from
-// which any message may be taken next. The true bound is computed from all pending events and all
-// messages.
+// Method: the workers of the ranks only count. They use EpochCounts and GvtRounds as the engine
+// does, and the seeded in-process network for reductions. Messages between the workers are in a
+// bag. The test takes the messages from the bag in any order. The true bound is computed from all
+// pending events and all messages.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -121,7 +121,7 @@ class CountingRun {
         for (std::size_t n = dice_.below(3); n > 0; --n) send(worker, key);
     }
 
-    // A received message may cause a send at once, as an anti-message does.
+    // A received message may immediately cause a send, as an anti-message does.
     void receive() {
         if (bag_.empty()) return;
         // Mostly takes the newest message, so that some messages are in flight for many rounds.
@@ -166,7 +166,7 @@ class CountingRun {
     std::size_t received_ahead_ = 0;
 };
 
-TEST_CASE("GVT is below all future events and never decreases and reaches the end") {
+TEST_CASE("GVT is never above a future event, never decreases and reaches the end") {
     std::size_t received_ahead = 0;
     for (const std::uint64_t seed : test_seeds(150)) {
         INFO("replay with NUMAWARP_TEST_SEED=" << seed);
@@ -182,7 +182,7 @@ TEST_CASE("GVT is below all future events and never decreases and reaches the en
         CHECK(run.balance() == 0);
         received_ahead += run.received_ahead();
     }
-    // Messages from one epoch ahead occurred.
+    // Some messages came from one epoch ahead of their receiver.
     if (!seed_to_replay()) CHECK(received_ahead > 0);
 }
 
@@ -201,8 +201,8 @@ TEST_CASE("a worker does not cut twice before it has received the result") {
     CHECK_NOTHROW(counts.cut(1, out));
 }
 
-// Each of two workers sends one message per epoch. The other worker receives it `journey` epochs
-// later.
+// Each of two workers sends one message per epoch. The other worker receives the message `journey`
+// epochs later.
 TEST_CASE("GVT advances although some messages are always in flight") {
     constexpr std::uint32_t rounds = 1000, journey = 5;
     static_assert(first_round + rounds < rounds, "epochs wrap on the way");

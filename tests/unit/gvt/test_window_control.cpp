@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window as a function of the results of GVT rounds. Efficiency widens or narrows it; the
-// density of events determines how narrow it may become.
+// Tests the window as a function of the results of GVT rounds. The efficiency widens or narrows the
+// window. The density of events determines how narrow the window may become.
 #include <cmath>
 
 #include "gvt/window_control.hpp"
@@ -80,8 +80,8 @@ TEST_CASE("the advance of GVT does not limit the window") {
     CHECK(width > 10'000);
 }
 
-// The width at the end of a run with 1000 events per unit of time, in which a worker is always
-// ahead by the whole width and nothing is rolled back.
+// Returns the width at the end of a run with 1000 events per unit of time. In this run, a worker is
+// always ahead by the whole width, and nothing is rolled back.
 VirtualTime widest(std::uint32_t lps, std::uint64_t workers) {
     WindowControl control = WindowControl::automatic(0, lps, workers);
     Contribution sums;
@@ -123,7 +123,8 @@ TEST_CASE("a window that contains too many events is narrowed by at most a facto
 
 TEST_CASE("rollbacks of events from a wider window do not narrow the next window") {
     Feeder feeder = settled();
-    // 10,000 events up to 40 beyond GVT. Later rounds roll back a part of them.
+    // This round executes 10,000 events up to 40 beyond GVT. Later rounds roll back a part of these
+    // events.
     const VirtualTime narrowed = feeder.round(0.5, 0.1, 40);
     REQUIRE(narrowed == Approx(5));
     for (int i = 0; i < 5; ++i) CHECK(feeder.round(0.6, 1, 5) == narrowed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials find which of two windows commits more. They cost little, and they are repeated, so that a
-// change is found.
+// Trials find with which of two windows more events are committed. The trials cost little. They are
+// repeated, so that they find a change of the better window.
 #include <cstdint>
 #include <utility>
 
@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
 
-// Rounds of a millisecond. In each round, the number of committed events depends on the window.
+// Plays rounds of a millisecond. In each round, the number of committed events depends on the
+// window.
 class Player {
   public:
     // `ahead`: how far beyond GVT workers are if the window does not end at the lookahead.

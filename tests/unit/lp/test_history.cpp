@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the ring of an LP's history with a std::deque, across the wrap of its ordinals, which
-// follows after 32 events.
+// Compares the ring of an LP's history with a std::deque. The events pass the wrap of the ordinals,
+// which comes after 32 events.
 #include "lp/history.hpp"
 
 #include <deque>
@@ -76,7 +76,7 @@ TEST_CASE("History: the ring grows while its entries are on both sides of the wr
         Memory memory;
         History history;
         std::deque<std::uint32_t> model;
-        // Appends and drops single entries until `before` ordinals are left up to the wrap. The
+        // Appends and drops single entries until `before` ordinals are left before the wrap. The
         // entries that follow are on both sides of the wrap.
         for (History::Ordinal p = History::first; p != 0u - before; ++p) {
             put(history, memory.heap, 0);

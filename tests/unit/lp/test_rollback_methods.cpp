@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which steps of a rollback a method requests, and for which entries. A fake rollback notes the
-// steps.
+// Tests which steps of a rollback a method requests, and for which entries. A fake rollback records
+// the steps.
 #include "lp/rollback_methods.hpp"
 
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an LP's state is restored: from both kinds of saved states, and from the undo bytes of small
-// states. The expected values are a list of the states before each event.
+// Tests how an LP's state is restored: from both kinds of saved states, and from the undo bytes of
+// small states. The expected values are in a list that contains the state before each event.
 //
-// Method: one LP in a group. An "event" adds to a number (and, for snapshots, to a string on the
-// LP's heap). Positions pass the wrap, which follows after 32 events.
+// Method: one LP in a group. An "event" adds to a number. For snapshots, it also changes a string
+// on the LP's heap. The positions pass the wrap, which comes after 32 events.
 #include "lp/state_keeping.hpp"
 
 #include <algorithm>
@@ -99,8 +99,8 @@ class KeptLp {
         run(n);
     }
 
-    // Works like Worker::restore_state, including coasting forward. Returns the number of events
-    // that were executed again.
+    // Works like Rollbacks::restore_state(), including coasting forward. Returns the number of
+    // events that were executed again.
     std::uint32_t roll_back(History::Ordinal position) {
         std::uint32_t coasted = 0;
         if (keeper.saves_states(lp)) {
@@ -212,8 +212,8 @@ TEST_CASE("StateKeeper: trim keeps the saved state that the oldest uncommitted e
     CHECK(kept.model().total == 37);
 }
 
-// The interval of an LP after `calm` events, or after a rollback and `calm` more events. `save_ns`
-// and `event_ns` are the measured costs of a saved state and of an event.
+// Returns the interval of an LP after `calm` events, or after a rollback and `calm` more events.
+// `save_ns` and `event_ns` are the measured costs of a saved state and of an event.
 std::uint32_t interval_after(float save_ns, float event_ns, int calm, bool is_rolled_back) {
     KeptLp<Plain<LargeState>> kept(Rollback::snapshot, 0);
     const auto run = [&] {
@@ -243,8 +243,8 @@ TEST_CASE(
 
 TEST_CASE("StateKeeper: after a rollback the rollback rate and the costs determine the interval") {
     CHECK(interval_after(10'000, 100, 10'000, false) == 400);
-    // The interval is first adapted to one rollback in 32 events or somewhat more, then to none in
-    // at most 48 events.
+    // The interval is first adapted to one rollback in 32 events or in somewhat more. Later it is
+    // adapted to no rollback in at most 48 events.
     const std::uint32_t interval = interval_after(10'000, 100, 48, true);
     CHECK(interval >= 80);
     CHECK(interval <= 160);
@@ -348,7 +348,7 @@ TEST_CASE("StateKeeper: small states are saved at each event with a log or if th
 }
 
 // Executes events whose states are in a log. Then moves the states into the history, as a rollback
-// does, executes another event, and rolls back to each of them.
+// does, executes another event, and rolls back to each of the states.
 template <class Process>
 void check_states_in_log(Rollback method) {
     KeptLp<Process> kept(method, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the log of a worker with a list of its entries: appended, committed, taken out of the
-// middle, and copied when the ring grows or shrinks.
+// Compares the log of a worker with a list of its entries. Entries are appended, committed and
+// taken out of the middle. They are copied when the ring grows or shrinks.
 #include "lp/undo_log.hpp"
 
 #include <algorithm>
@@ -222,7 +222,8 @@ TEST_CASE("UndoLog: an entry that needs more room while it is being made keeps i
     CHECK(larger.undo()[undo_bytes - 1] == std::byte{42});
 }
 
-TEST_CASE("UndoLog: validate() finds an entry that its LP does not know, and one out of order") {
+TEST_CASE(
+    "UndoLog: validate() finds a wrong newest entry of an LP, a wrong order and a wrong size") {
     LogOfLps of;
     of.append(0, 5, 0, 0);
     of.append(1, 6, 0, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: the functions of validate.hpp find each damage, and accept a valid LP.
 //
-// Method: an LP with its own history, as the engine would leave it. A part of the history is final,
-// and it has saved states and sends of both kinds. Each case damages a new LP in one way.
+// Method: an LP with its own history, as the engine would leave it. A part of the history is final.
+// The history has saved states, and sends of both kinds. Each case damages a new LP in one way.
 #include "lp/validate.hpp"
 
 #include <cstring>
@@ -159,7 +159,7 @@ TEST_CASE("validate: damage to an LP's record is found") {
          [](LpAtWork& a) { a.lp.failed = true; }},
         {"the LP has a failed event and is not marked",
          [](LpAtWork& a) { a.newest().event->failed = true; }},
-        {"fewer random numbers drawn than the events have drawn",
+        {"fewer random numbers are counted than the events have drawn",
          [](LpAtWork& a) { a.lp.random_counter = 5; }},
         {"the newest entry is missing", [](LpAtWork& a) { a.lp.history.drop_last(); }},
         {"the ring contains more entries than it has room for",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An LP in whose heap a test runs functions, in the way in which the engine runs handlers.
+// An LP for tests. A test runs functions in the LP's heap in the same way as the engine runs
+// handlers.
 #pragma once
 
 #include <exception>

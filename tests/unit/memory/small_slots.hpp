@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel whose address space suffices for two slots of 2 MiB, the minimum size.
+// A fake kernel whose address space suffices for two slots of 2 MiB. This is the minimum size of a
+// slot.
 #pragma once
 
 #include "tests/support/fake_os.hpp"

@@ -84,7 +84,7 @@ class PlatformDriver {
     std::map<std::byte*, test::Chunk> chunks_;
 };
 
-// The region, and in it a group with some LPs and the drivers that use their heaps.
+// The region with a group. The group has some LPs, and drivers use the heaps of these LPs.
 class BusyGroup {
   public:
     static constexpr std::uint32_t groups = 3;
@@ -109,8 +109,8 @@ class BusyGroup {
     }
     void release_free_pages() { group_->platform().release_free_pages(); }
 
-    // Destroys the group and the region, and makes them again with some other content before the
-    // image is read.
+    // Destroys the group and the region, creates them again with some other content, and then reads
+    // the image.
     void write_and_read_back() {
         const std::string image = written(*group_);
         const std::size_t active_bytes = group_->segments().active_bytes();
@@ -166,8 +166,8 @@ class BusyGroup {
 
 }  // namespace
 
-// Method: two groups with one seed do the same, one after the other, because a process has only one
-// region. The second group is written and read back several times.
+// Method: two groups with the same seed execute the same operations, one group after the other,
+// because a process has only one region. The second group is written and read back several times.
 TEST_CASE("group image: writing and reading a group does not change its later allocations") {
     for (const std::uint64_t seed : test::test_seeds(12)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -189,7 +189,9 @@ TEST_CASE("group image: writing and reading a group does not change its later al
     }
 }
 
-TEST_CASE("group image: snapshots that were taken before the image can be restored after it") {
+TEST_CASE(
+    "group image: a snapshot that was taken before a group was written can be restored after it "
+    "was read") {
     std::string image;
     Snapshot* snapshot = nullptr;
     LpHeap* heap = nullptr;
@@ -239,7 +241,7 @@ TEST_CASE("group image: pages of zeros are omitted and read back as zeros") {
 }
 
 TEST_CASE(
-    "group image: a truncated image throws the exception of its reader and damages no other "
+    "group image: a truncated image causes the exception of its reader and damages no other "
     "group") {
     std::string image;
     {

@@ -79,7 +79,7 @@ TEST_CASE("HandlerProbe: a handler with a fault and an interruption ends by exac
     CHECK_FALSE(spoiled);
 }
 
-TEST_CASE("HandlerProbe: several probes of one thread have their own calls") {
+TEST_CASE("HandlerProbe: several probes of one thread count their own calls") {
     FaultGuard guard;
     WillingProbe one, other;
     const auto call = [&] {
@@ -101,7 +101,7 @@ TEST_CASE("HandlerProbe: several probes of one thread have their own calls") {
     CHECK(use(one) == std::array<std::uint64_t, 2>{3, 0});
     CHECK(use(other) == std::array<std::uint64_t, 2>{0, 2});
     one.leave_thread();
-    // The numbers go with the probe to another thread.
+    // The numbers of a probe continue in another thread.
     std::thread([&] {
         guard.join_thread();
         one.join_thread();
@@ -116,7 +116,7 @@ TEST_CASE("HandlerProbe: several probes of one thread have their own calls") {
 }
 
 // A request to one probe does not interrupt the call of another probe that has the same number.
-TEST_CASE("HandlerProbe: a request does not concern another probe of the thread") {
+TEST_CASE("HandlerProbe: a request to one probe has no effect on another probe of the thread") {
     FaultGuard guard;
     WillingProbe one, other;
     guard.adopt_thread();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interposer in this program: the behavior of malloc, new and the C++ runtime in a handler.
+// Tests the interposer in this program: the behavior of malloc, new and the C++ runtime in a
+// handler.
 //
 // Under a sanitizer, which replaces malloc, only operator new is interposed. The tests of malloc
 // are then empty.
@@ -372,7 +373,8 @@ TEST_CASE(
     LpHeap::drop(before, lp.group.platform());
 }
 
-TEST_CASE("interposer: printing and formatting in a handler leave no memory of libc in its heap") {
+TEST_CASE(
+    "interposer: printing and formatting in a handler leave no memory of libc in the LP's heap") {
     OneLp lp;
     Snapshot* const before = lp.heap.take(lp.group.platform());
     for (int i = 0; i < 3; ++i) {

@@ -27,8 +27,8 @@ TEST_CASE("size classes: every small request fits its class and classes are mult
 }
 
 // Method: random operations. At random moments, a snapshot is taken together with a copy of the
-// model. At random moments, one of them is restored, and heap and model must agree again. Then the
-// operations that followed the snapshot are repeated, and must return the same addresses.
+// model. At random moments, one of the snapshots is restored, and heap and model must agree again.
+// Then the operations that followed the snapshot are repeated, and must return the same addresses.
 TEST_CASE(
     "LpHeap: random use with snapshots agrees with a std::map and repeats the same addresses") {
     const auto mode = GENERATE(MemoryMode::numa, MemoryMode::libc);
@@ -86,7 +86,7 @@ TEST_CASE(
             REQUIRE(driver.returned == first_time);
             saved.push_back(std::move(now));
             if (dice.chance(0.3)) {
-                // Restores an older snapshot. Younger ones are dropped, as in a rollback.
+                // Restores an older snapshot. Newer snapshots are dropped, as in a rollback.
                 const std::size_t i = dice.below(saved.size());
                 for (std::size_t k = i + 1; k < saved.size(); ++k)
                     LpHeap::drop(saved[k].snapshot, group.platform(), head_bytes);
@@ -174,8 +174,8 @@ TEST_CASE("LpHeap: restore repairs overwritten block headers") {
         for (std::size_t i = 0; i < 60; ++i) allocate();
         for (std::byte* chunk : chunks) std::memset(chunk, 1, heap.usable_size(chunk));
         Snapshot* const snapshot = heap.take(group.platform());
-        // Writes over chunks of the first half only: memory behind the last block may not be
-        // mapped.
+        // Writes only over chunks of the first half, because memory behind the last block may not
+        // be mapped.
         const std::size_t from = dice.below(30);
         std::memset(chunks[from], static_cast<int>(dice.below(256)), 30 + dice.below(700));
         broken += heap.has_broken_heads();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a group's mail is in its slot, and which pages are recorded as touched.
+// Tests where a group's mail is in the group's slot, and which pages are recorded as touched.
 #include "memory/region/mail_pages.hpp"
 
 #include <cerrno>
@@ -125,7 +125,7 @@ TEST_CASE("MailPages: a part of a huge page is kept and whole huge pages return 
     CHECK(pages.touched_bytes() == page_bytes);
 }
 
-TEST_CASE("MailPages: pages that the kernel does not discard stay marked") {
+TEST_CASE("MailPages: pages that the kernel does not discard stay recorded as touched") {
     FakeOs os(1, 1);
     MemorySource source(os, MemoryMode::numa, 4);
     SegmentTable segments(source, GroupId{0});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which words of an LP's heap count as pointers to other memory.
+// Tests which words of an LP's heap count as pointers to other memory.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -212,8 +212,8 @@ TEST_CASE(
         source.keep_mapped();
     }
     CHECK(Region::is_retired());
-    // Frees the text as a destructor after the run would. A sanitizer's free() cannot free memory
-    // of the region.
+    // Frees the text, as a destructor would do after the run. A sanitizer's free() cannot free
+    // memory of the region.
     if (!test::sanitized && Region::contains(text)) std::free(opaque(text));
     variable_of_the_program = nullptr;
     variable_of_the_thread = nullptr;

@@ -171,7 +171,7 @@ TEST_CASE("PlatformHeap: releasing and splitting keep the bytes of every live ch
         while (!live.empty()) free_one(0);
         heap.release_free_pages();
         heap.validate();
-        // The remaining free memory shares a page with the memory that chunks are cut from.
+        // The remaining free memory is on the same page as the memory from which chunks are cut.
         CHECK(heap.free_bytes() < 4 * page_bytes);
     }
 }

@@ -75,7 +75,8 @@ TEST_CASE("Region: only opened memory is open") {
     CHECK(closed(2, 0));
 }
 
-TEST_CASE("Region: with more groups memory is closed in larger cells and mappings stay few") {
+TEST_CASE(
+    "Region: with more groups, memory is closed in larger cells, so that there are few mappings") {
     FakeOs os(1, 1);
     os.set_mappings_max(4'000);
     struct Expected {
@@ -87,7 +88,8 @@ TEST_CASE("Region: with more groups memory is closed in larger cells and mapping
     Region region(os, groups);
     REQUIRE(region.slots_per_cell() == slots_per_cell);
     const std::size_t slot_bytes = region.slot_bytes();
-    // Workers open the slots of their groups concurrently. Here every third slot is opened first.
+    // In a run, workers open the slots of their groups concurrently. The test opens every third
+    // slot first.
     std::size_t mappings_most = 0;
     for (std::uint32_t first = 0; first < 3; ++first) {
         for (std::uint32_t g = first; g < groups; g += 3) {
@@ -133,7 +135,8 @@ TEST_CASE("Region: without address space there is a MachineError that names the 
     afterwards.validate();
 }
 
-TEST_CASE("Region: if its address is in use the region has another address and reports this") {
+TEST_CASE(
+    "Region: if the usual address is in use, the region has another address and reports this") {
     FakeOs os(1, 1);
     void* squatter = nullptr;
     REQUIRE(os.reserve(reinterpret_cast<void*>(region_base), page_bytes, squatter) == 0);

@@ -95,7 +95,7 @@ TEST_CASE("SegmentTable: a copy by another thread contains every segment that st
     void* const first = table.allocate_segment(page_bytes, SegmentKind::state);
     std::atomic<bool> done{false};
     std::thread owner([&] {
-        // The table doubles, and entries move to the places of others.
+        // The table doubles, and entries move to the places of other entries.
         std::vector<void*> bases;
         for (int i = 0; i < 2000; ++i)
             bases.push_back(table.allocate_segment(page_bytes, SegmentKind::platform));
@@ -156,7 +156,8 @@ TEST_CASE("SegmentTable: the memory cap refuses large state but not memory of th
     CHECK(table.allocate_segment(std::size_t{3} << 20, SegmentKind::state) != nullptr);
     CHECK(table.allocate_segment(std::size_t{3} << 20, SegmentKind::state) == nullptr);
     CHECK(table.allocate_segment(std::size_t{3} << 20, SegmentKind::platform) != nullptr);
-    // A handler call that has taken 1 MiB is also refused small requests; the next call is not.
+    // If a handler call has taken 1 MiB, its small requests are also refused. Requests of the next
+    // call are accepted.
     CHECK(table.allocate_segment(span_bytes, SegmentKind::state) == nullptr);
     FaultGuard guard;
     guard.arm();
@@ -224,7 +225,7 @@ TEST_CASE("SegmentTable: allocated segments and some slack are open") {
     CHECK(allocate(page_bytes) == small);
 }
 
-TEST_CASE("SegmentTable: after random releases all segments are open and mappings are few") {
+TEST_CASE("SegmentTable: after random releases all segments are open and there are few mappings") {
     for (const std::uint64_t seed : test::test_seeds(10)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         test::Dice dice(seed);
@@ -261,7 +262,7 @@ TEST_CASE("SegmentTable: memory that the kernel does not open is not allocated")
     os.fail_next(FakeOs::Call::set_access, ENOMEM);
     CHECK_THROWS_AS(SegmentTable(source, GroupId{0}), MachineError);
     SegmentTable table(source, GroupId{0});
-    // If the slack cannot be opened, the segment is opened without it.
+    // If the slack cannot be opened, the segment is opened without the slack.
     os.fail_next(FakeOs::Call::set_access, ENOMEM);
     void* const large = table.allocate_segment(std::size_t{8} << 20, SegmentKind::state);
     REQUIRE(large != nullptr);

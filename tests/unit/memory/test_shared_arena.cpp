@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of setup(), in this program: which allocations come from the arena, and that the arena
-// cannot be written while it is read-only.
+// Tests the memory of setup() in this program: which allocations are in the arena, and that the
+// arena cannot be written while it is read-only.
 #include "memory/region/shared_arena.hpp"
 
 #include <fcntl.h>
@@ -41,7 +41,7 @@ T* opaque(T* p) {
     return p;
 }
 
-// Asks the kernel: read() fails with EFAULT if the process may not write to the address.
+// Queries the kernel: read() fails with EFAULT if the process may not write to the address.
 bool is_writable(void* address) {
     static const int zeros = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
     std::array<char, 8> before{};
@@ -124,7 +124,8 @@ TEST_CASE("SharedArena: threads that setup() starts use the arena and earlier th
     SharedArena::validate();
 }
 
-TEST_CASE("SharedArena: a read-only arena cannot be changed and later it can be changed") {
+TEST_CASE(
+    "SharedArena: the arena cannot be changed while it is read-only, and can be changed later") {
     if (!malloc_is_ours) return;
     std::vector<int>* numbers = nullptr;
     {
@@ -154,7 +155,7 @@ TEST_CASE("SharedArena: a read-only arena cannot be changed and later it can be 
     SharedArena::validate();
 }
 
-TEST_CASE("SharedArena: a handler that frees or reallocates memory of the arena is refused") {
+TEST_CASE("SharedArena: a handler cannot free or reallocate memory of the arena") {
     if (!malloc_is_ours) return;
     MemorySource source(linux_os(), MemoryMode::numa, 1);
     GroupMemory group(source, GroupId{0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of libc whose result or state exists once per process. Under the interposer, each
-// thread has its own, and a handler begins with a new state.
+// Tests functions of libc whose result or state exists once per process. With the interposer, each
+// thread has its own result or state, and a handler begins with a new state.
 #include <cstring>
 #include <thread>
 
@@ -56,7 +56,7 @@ TEST_CASE("thread results: a handler begins with a new state") {
     FaultGuard guard;
     guard.adopt_thread();
     for (const LibcCall& call : calls_with_thread_states()) {
-        if (std::strcmp(call.name, "strtok") == 0) continue;  // tested in the next case
+        if (std::strcmp(call.name, "strtok") == 0) continue;  // see test_interpose_libraries.cpp
         INFO(call.name);
         guard.arm();
         const LibcResult first = call.call(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PHOLD's hot spot: where the window is, which LPs it contains, and that the events of a run follow
-// it.
+// Tests PHOLD's hot spot: where its window is, which LPs the window contains, and that the hot
+// events of a run are in the window.
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -77,7 +77,8 @@ Tally tally_of(const phold::Parameters& parameters) {
 
 }  // namespace
 
-TEST_CASE("HotSpot: the window moves once around per period and contains the given number of LPs") {
+TEST_CASE(
+    "HotSpot: the window passes all LPs once per period and contains the given number of LPs") {
     constexpr std::uint32_t lps = 128, width = 7;
     const HotSpot spot(lps, width, 256);
     std::vector<int> times_inside(lps, 0);
@@ -115,7 +116,7 @@ TEST_CASE("HotSpot: draws are uniform over the window or over all other LPs") {
     constexpr int draws = 100'000;
     const HotSpot spot(lps, width, 10);
     nw::Random random(1, 0, 0);
-    // The second window continues from the last LP to the first.
+    // The second window continues from the last LP to the first LP.
     for (const double time : {2.0, 9.5}) {
         std::vector<int> inside(lps, 0), outside(lps, 0);
         for (int i = 0; i < draws; ++i) {
@@ -153,7 +154,8 @@ TEST_CASE("Phold: hot events are executed in the window and all other events out
         parameters.remote = remote;
         const Tally tally = tally_of(parameters);
         CHECK(tally.wrong == 0);
-        // 120 chains of hot events. Each chain has about 300 steps of mean 1 and variance 0.81.
+        // There are 120 chains of hot events. Each chain has about 300 steps of mean 1 and variance
+        // 0.81.
         CHECK(std::abs(double(tally.inside) - 120 * 300) < 4 * std::sqrt(120 * 300 * 0.81) + 120);
         CHECK(std::abs(double(tally.outside) - 280 * 300) < 4 * std::sqrt(280 * 300 * 0.81) + 280);
     }

@@ -50,7 +50,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
     return text.replace(at, what.size(), by);
 }
 
-// The message for a text. It must be a SetupError of one line that names the file.
+// Returns the message for a text. The message must be a SetupError of one line that names the file.
 std::string error_of(const std::string& text) {
     try {
         traffic::parse_network(text, "net.toml");
@@ -97,8 +97,8 @@ TEST_CASE("Network: no Italian route is shorter than the air distance and few ar
         REQUIRE(from.position);
         REQUIRE(to.position);
         const double air = air_distance_km(*from.position, *to.position);
-        // Positions are city centers, to 0.01 degrees. Half of the length of each junction is part
-        // of the road between two cities.
+        // Positions are city centers, rounded to 0.01 degrees. Half of the length of each junction
+        // is part of the road between two cities.
         const double road = route.length_km + (from.length_km + to.length_km) / 2;
         INFO(route.motorway << ' ' << from.name << '-' << to.name << ": air " << air << " km");
         CHECK(road >= 0.96 * air);

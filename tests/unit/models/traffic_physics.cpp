@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driving of single cars, compared with theory: crossing times, slowdown and accidents.
+// Compares the driving of single cars with theory: crossing times, slowdown and accidents.
 #include <cmath>
 #include <numbers>
 
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int samples = 200'000;
 
-// The limit is four standard errors. A correct mean exceeds it once in 16,000 tests, and the seed
-// is fixed.
+// The limit is four standard errors. A correct mean exceeds the limit once in 16,000 tests, and the
+// seed is fixed.
 struct Estimate {
     double mean = 0;
     double error = 0;
@@ -69,7 +69,7 @@ TEST_CASE("Road physics: the mean crossing time of an empty road is length/speed
             mean_over_speeds(parameters, [=](double v) { return length_km / v * 3600; });
         INFO(time.mean << " +- " << time.error << " s, theory " << theory << " s");
         CHECK(time.agrees_with(theory));
-        // The mean of 1/speed is larger than 1/(mean speed), here by some 4 %.
+        // The mean of 1/speed is larger than 1/(mean speed), here by about 4 %.
         CHECK(theory > length_km / 110 * 3600);
     }
 }
@@ -117,7 +117,7 @@ TEST_CASE(
     const double capacity = 400;
     double sum = 0;
     // The probabilities are areas of adjacent pieces of a normal curve. Over all numbers of cars,
-    // also impossible ones, they add up to 1.
+    // including impossible numbers, the probabilities add up to 1.
     for (int cars = -1000; cars <= 1400; ++cars) {
         const double p = traffic::accident_probability(cars, capacity, parameters);
         CHECK(p >= 0);

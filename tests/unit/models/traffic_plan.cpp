@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network is cut into objects: their number is exact, routes are cut in proportion to their
-// lengths, and links are symmetric.
+// Tests how the network is cut into objects: the number of objects is exact, routes are cut in
+// proportion to their lengths, and links are symmetric.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -47,8 +47,9 @@ TEST_CASE("RoadPlan: no segment is longer than two other segments together") {
     const traffic::Network italy = traffic::italian_network();
     for (const std::uint32_t objects : {500u, 1024u, 4000u}) {
         INFO(objects << " objects");
-        // By d'Hondt's rule, the next cut goes to the longest segment. So with one cut less, the
-        // segments of any route would be at least as long as the longest segment of the plan.
+        // By d'Hondt's rule, the route with the longest segments gets the next cut. So with one cut
+        // less, the segments of any route would be at least as long as the longest segment of the
+        // plan.
         double longest = 0;
         const RoadPlan plan = traffic::cut(italy, objects);
         for (const RoadObject& object : plan) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole model, executed by the sequential engine. The tests check the committed rows of its CSV
-// file.
+// Executes the whole model on the sequential engine. The tests check the committed rows of the
+// model's CSV file.
 #include <unistd.h>
 #include <atomic>
 #include <cmath>
@@ -99,7 +99,7 @@ TEST_CASE("Traffic: cars in = cars out + cars inside in every row and over the w
     for (const char* objects : {"137", "500"}) {
         INFO(objects << " objects");
         traffic::TrafficModel model;
-        // Two and a half hours, so that the last row covers only a part of an hour.
+        // The run takes two and a half hours, so that the last row covers only a part of an hour.
         const Run done = run(model, {{"objects", objects}, {"inter-arrival", "20"}}, 9000, folder);
         REQUIRE(done.rows.size() == 3 * std::stoul(objects));
         struct Sums {
@@ -139,9 +139,9 @@ TEST_CASE("Traffic: cars enter at the requested rate") {
     const Run done = run(model, {{"objects", "137"}, {"inter-arrival", "10"}}, 3600, folder);
     double entered = 0;
     for (const Row& row : done.rows) entered += static_cast<double>(count(row, "entered"));
-    // 62 junctions; intervals have an Erlang distribution of shape 2. The variance of the number is
-    // half of its mean. T/m - 1/4 is the renewal function of a process that starts with a whole
-    // interval.
+    // There are 62 junctions, and intervals have an Erlang distribution of shape 2. The variance of
+    // the number of cars is half of its mean. T/m - 1/4 is the renewal function of a process that
+    // starts with a whole interval.
     const double mean = 62 * (3600 / 10.0 - 0.25);
     INFO(entered << " entered, expected " << mean);
     CHECK(std::abs(entered - mean) <= 4 * std::sqrt(mean / 2));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank gets the result of a reduction when everything that was sent to it before has arrived,
-// whatever the delays of the network.
+// A rank gets the result of a reduction when all messages that were sent to it before have arrived,
+// with any delays of the network.
 #include "net/counted_reduction.hpp"
 
 #include <array>
@@ -72,7 +72,7 @@ class RestlessRank {
     std::uint64_t waits_ = 0;
 };
 
-TEST_CASE("CountedReduction: the result is available when everything sent before has arrived") {
+TEST_CASE("CountedReduction: the result is available when all messages sent before have arrived") {
     std::uint64_t ended = 0, waits = 0;
     for (const std::uint64_t seed : test_seeds(20)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);

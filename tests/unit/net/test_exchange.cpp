@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: however many batches are posted, a step of the net role sends a bounded number of them
-// before it receives, and a bounded number is under way.
+// Goal: with any number of posted batches, a step of the net role sends a bounded number of batches
+// before it receives, and a bounded number of batches is under way.
 //
 // Method: two ranks each post 20,000 batches for the other. On their transport, a send completes
-// only when the other rank has received it.
+// only when the other rank has received the batch.
 #include "net/exchange.hpp"
 
 #include <array>

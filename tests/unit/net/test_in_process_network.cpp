@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of the stepped tests. Whatever its delays and stalls, every batch arrives once and
+// Tests the network of the stepped tests. With any delays and stalls, every batch arrives once and
 // complete, some batches arrive late and out of order, and a reduction has the same result on all
 // ranks.
 #include "tests/support/in_process_network.hpp"

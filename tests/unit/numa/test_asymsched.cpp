@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares AsymSched's decision with a search of all placements, and limits its cost on 8 and 16
-// nodes.
+// Compares AsymSched's decision with a search of all placements, and limits the cost of the
+// decision on 8 and 16 nodes.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -36,8 +36,8 @@ bool moves_without_need(const std::vector<std::size_t>& before,
     return false;
 }
 
-// Tries all maps, with every order of nodes within a cluster. It uses no rule about which maps are
-// good.
+// Tries all maps, with every order of nodes within a cluster. The search uses no rule about which
+// maps are good.
 struct TriedAll {
     NodeMap best;
     std::uint64_t bytes = UINT64_MAX;
@@ -45,7 +45,7 @@ struct TriedAll {
     double best_score = 0;
     std::uint64_t admissible = 0;  // counts sets of nodes, like `placements`
     std::uint64_t placements = 0;
-    // Rounding decides whether some placement is admissible.
+    // True if rounding determines whether some placement is admissible.
     bool is_decided_by_rounding = false;
 
     TriedAll(const BandwidthMatrix& machine, const std::vector<Cluster>& clusters) {
@@ -113,7 +113,7 @@ void shuffle(std::vector<std::size_t>& numbers, Dice& dice) {
         std::swap(numbers[i - 1], numbers[dice.below(i)]);
 }
 
-// Whole MB/s, so that sums do not depend on the order.
+// All bandwidths are whole MB/s, so that sums do not depend on the order.
 BandwidthMatrix random_machine(Dice& dice, std::size_t nodes) {
     const std::size_t kinds = 1 + dice.below(4);
     std::vector<std::vector<double>> mb_s(nodes, std::vector<double>(nodes));
@@ -148,7 +148,7 @@ constexpr bool is_optimized = true;
 constexpr bool is_optimized = false;
 #endif
 
-// The CPU time of `work`. Tries up to three times until the time is at most `allowed`.
+// Returns the CPU time of `work`. Measures up to three times, until the time is at most `allowed`.
 double milliseconds_of(const std::function<void()>& work, double allowed) {
     double ms = 0;
     for (int i = 0; i < 3 && (i == 0 || ms > allowed); ++i) {

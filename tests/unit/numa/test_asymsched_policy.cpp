@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --place asymsched, called as the engine calls it, on a machine with four nodes. The links between
-// nodes 0 and 2, and between nodes 1 and 3, are good; all others are bad.
+// Tests --place asymsched on a fake machine with four nodes. The tests call the policy as the
+// engine does. The links between nodes 0 and 2, and between nodes 1 and 3, are good; all other
+// links are bad.
 #include <fstream>
 #include <memory>
 #include <set>
@@ -58,12 +59,13 @@ TEST_CASE("asymsched: workers of one badly connected node move to free CPUs of a
           "traffic by mail, "
           "links by " +
               run.file);
-    // Pages are on the node of their worker, whatever the links are.
+    // Pages are on the node of their worker. The links do not change this.
     CHECK(run.policy->node_of(nullptr, n2) == n2);
     CHECK_FALSE(run.policy->spreads());
 }
 
-TEST_CASE("asymsched: workers stay if their placement is within 0.9 of the best") {
+TEST_CASE(
+    "asymsched: workers stay if the score of their placement is at least 0.9 of the best score") {
     Run best({n0, n2});
     CHECK_FALSE(best.next(1).move_workers);
     Run without_traffic({n0, n1});
@@ -71,7 +73,9 @@ TEST_CASE("asymsched: workers stay if their placement is within 0.9 of the best"
     CHECK_FALSE(without_traffic.next(1).move_workers);
 }
 
-TEST_CASE("asymsched: workers stay and report this while the budget is too small and move later") {
+TEST_CASE(
+    "asymsched: while the budget is too small, workers stay and this is reported; they move "
+    "later") {
     Run run({n0, n1});
     run.period.seconds = 0;
     CHECK_FALSE(run.next(5.9).move_workers);
@@ -83,14 +87,15 @@ TEST_CASE("asymsched: workers stay and report this while the budget is too small
           std::string::npos);
 }
 
-TEST_CASE("asymsched: the time of a move counts against the next move and predicts its cost") {
+TEST_CASE(
+    "asymsched: the time of a move reduces the budget of the next move and predicts the cost") {
     Run run({n0, n1, n2, n3});
     for (auto& row : run.period.traffic) row.assign(row.size(), 0);
-    run.period.migration_seconds = 90;  // of pagemigd, for other reasons
-    run.period.traffic[0][2] = 64'000;  // from a worker of node 0 to one of node 1
+    run.period.migration_seconds = 90;  // used by pagemigd for other reasons
+    run.period.traffic[0][2] = 64'000;  // from a worker of node 0 to a worker of node 1
     REQUIRE(run.next(1).move_workers);
-    // Now another pair of nodes has the heaviest traffic, so parts should move again. But the move
-    // of a gigabyte has taken 4 s.
+    // Now another pair of nodes has the heaviest traffic, so workers should move again. But the
+    // move of a gigabyte has taken 4 s.
     run.period.traffic[0][2] = 0;
     run.period.traffic[0][4] = 64'000;
     run.period.migration_seconds += 4;
@@ -100,7 +105,7 @@ TEST_CASE("asymsched: the time of a move counts against the next move and predic
     CHECK(run.next(1000).move_workers);
 }
 
-TEST_CASE("asymsched: pages that do not follow are fetched once after two seconds") {
+TEST_CASE("asymsched: pages that do not follow their workers are fetched once after two seconds") {
     Run run({n0, n1});
     REQUIRE(run.next(1).move_workers);
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
@@ -112,7 +117,7 @@ TEST_CASE("asymsched: pages that do not follow are fetched once after two second
     CHECK(run.policy->report().find("pages fetched at a pause") != std::string::npos);
 }
 
-TEST_CASE("asymsched: the time of a fetch counts even if workers complete it late") {
+TEST_CASE("asymsched: the time of a fetch counts even if workers complete the fetch late") {
     Run run({n0, n1});
     REQUIRE(run.next(1).move_workers);
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
@@ -122,8 +127,8 @@ TEST_CASE("asymsched: the time of a fetch counts even if workers complete it lat
     run.period.migration_seconds += 8;
     run.period.migrated_bytes += 1'000'000'000;
     run.next(1);
-    // The workers are back on their first nodes. Another move would pay off, but it is too
-    // expensive.
+    // The workers are back on their first nodes. Another move would be useful, but its cost is too
+    // high.
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n1, {1'000'000'000, 0}}};
     CHECK_FALSE(run.next(1).move_workers);
@@ -131,7 +136,7 @@ TEST_CASE("asymsched: the time of a fetch counts even if workers complete it lat
     CHECK(run.policy->report().find("of which 8.00 s are used") != std::string::npos);
 }
 
-TEST_CASE("asymsched: if the CPUs change the time of the unfinished move counts") {
+TEST_CASE("asymsched: if the CPUs change, the time of the unfinished move counts") {
     Run run({n0, n1});
     REQUIRE(run.next(1).move_workers);
     run.period.homes = {{n0, {1'000'000'000, 0}}, {n2, {1'000'000'000, 0.95}}};
@@ -143,12 +148,13 @@ TEST_CASE("asymsched: if the CPUs change the time of the unfinished move counts"
     CHECK(run.policy->report().find("of which 6.00 s are used") != std::string::npos);
 }
 
-TEST_CASE("asymsched: for half a minute no decision is made while pages follow") {
+TEST_CASE(
+    "asymsched: while pages still follow their workers, no decision is made for half a minute") {
     Run run({n0, n1, n2, n3});
     for (auto& row : run.period.traffic) row.assign(row.size(), 0);
-    run.period.traffic[0][2] = 64'000;  // from a worker of node 0 to one of node 1
+    run.period.traffic[0][2] = 64'000;  // from a worker of node 0 to a worker of node 1
     REQUIRE(run.next(1).move_workers);
-    // Now another pair of nodes has the heaviest traffic, so parts should move again.
+    // Now another pair of nodes has the heaviest traffic, so workers should move again.
     run.period.traffic[0][2] = 0;
     run.period.traffic[0][4] = 64'000;
     for (auto& [node, home] : run.period.homes) home.remote_share = 0.5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --place auto: the results of trials, and when there is no trial.
+// Tests --place auto: the results of trials, and when there is no trial.
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -19,7 +19,7 @@ namespace {
 constexpr NodeId n0{0}, n1{1}, n2{2};
 using Side = PlacementTrial::Side;
 
-// The sides that have the pages during a trial, in order.
+// Returns the sides that have the pages during a trial, in order.
 std::vector<Side> sides_of(PlacementTrial& trial,
                            const std::function<double(Side, std::size_t window)>& speed) {
     std::vector<Side> sides{trial.side()};
@@ -31,8 +31,7 @@ std::vector<Side> sides_of(PlacementTrial& trial,
     return sides;
 }
 
-// A policy for three nodes. A worker on node 0 gets 6 GB/s from node 0, 3 from node 1 and 1 from
-// node 2.
+// A policy for three nodes. A worker on node 0 gets 6, 3 and 1 GB/s from the nodes 0, 1 and 2.
 struct Run {
     nw::test::TemporaryFolder folder;
     std::string file = folder.path() + "/machine.json";
@@ -62,7 +61,8 @@ struct Run {
 }  // namespace
 
 TEST_CASE(
-    "PlacementTrial: pages stay spread if this is faster than local pages before and after it") {
+    "PlacementTrial: pages stay spread if spread pages are faster than local pages before and "
+    "after") {
     PlacementTrial trial;
     CHECK(sides_of(trial, [](Side side, std::size_t) {
               return side == Side::spread ? 103 : 100;
@@ -88,7 +88,7 @@ TEST_CASE("PlacementTrial: a gain below the noise ends with local pages") {
     CHECK(trial.ratio() == 1.01);
 }
 
-TEST_CASE("auto: with workers on all nodes or with one node pages stay local without a trial") {
+TEST_CASE("auto: with workers on all nodes, or with one node, pages stay local without a trial") {
     Run all({{0, n0}, {1, n1}, {2, n2}});
     CHECK(all.policy->period_seconds() == 0);
     CHECK_FALSE(all.policy->moves_pages());
@@ -101,7 +101,7 @@ TEST_CASE("auto: with workers on all nodes or with one node pages stay local wit
     CHECK(policy->report() == "local: there is one node");
 }
 
-TEST_CASE("auto: without counters a trial decides in windows in which all pages are in place") {
+TEST_CASE("auto: without counters, a trial compares windows in which all pages are in place") {
     Run slower({{0, n0}});
     CHECK(slower.policy->moves_pages());
     CHECK(slower.policy->report() == "local; the trial has not ended");
@@ -165,7 +165,7 @@ TEST_CASE("auto: misses that become readable during a trial are used only with l
     CHECK(run.policy->report().starts_with(waits ? "weighted: misses" : "local: misses"));
 }
 
-TEST_CASE("auto: workers that move before the decision restart the measurement") {
+TEST_CASE("auto: if workers move before the decision, the measurement starts again") {
     Run run({{0, n0}});
     run.period.committed_events = 1000;
     for (int i = 0; i < 6; ++i) run.policy->on_period(run.period);
@@ -177,7 +177,7 @@ TEST_CASE("auto: workers that move before the decision restart the measurement")
     for (int i = 0; i < 6; ++i) run.policy->on_period(run.period);
     CHECK(run.policy->report().starts_with(
         "weighted: misses of the last-level cache read 6.10 of the 12.00"));
-    // The policy has decided already: pages are placed by the weights of the new nodes.
+    // The decision has already been made, so pages are placed by the weights of the new nodes.
     run.policy->on_cpus(topology, {{1, n1}});
     CHECK(run.policy->spreads());
     CHECK(run.policy->report().find("pages on nodes 0 30.0 %, 1 60.0 %, 2 10.0 %") !=

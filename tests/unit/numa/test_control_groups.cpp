@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of control groups of both versions, read from files that the test writes.
+// Tests the limits of control groups of both versions. The limits are read from files that the test
+// writes.
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -75,7 +76,8 @@ TEST_CASE("ControlGroups: version 1: each controller has its own folder") {
     CHECK(files.groups().cpu_quota() == 0.5);
 }
 
-// A container may not show the groups above its own group. Then the root of the mount is the group.
+// A container may hide the groups above its own group. Then the root of the mount is the
+// container's group.
 TEST_CASE("ControlGroups: the path may be the path on the host") {
     Files files;
     files.write("cgroup", "0::/docker/abc\n");

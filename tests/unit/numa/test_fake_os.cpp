@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeOs follows the rules of the real kernel on which other tests rely.
+// Tests that FakeOs follows those rules of the real kernel on which other tests rely.
 #include <array>
 #include <cerrno>
 #include <vector>
@@ -43,7 +43,8 @@ TEST_CASE("FakeOs: move_pages moves touched pages and returns a status per page"
     CHECK(os.move_pages(pages, NodeId{0}, statuses) == EPERM);
 }
 
-TEST_CASE("FakeOs: a discarded page has no node and its node has free memory again") {
+TEST_CASE(
+    "FakeOs: a discarded page is on no node, and the memory of the page's node is free again") {
     FakeOs os(2, 2, 1, 4 * page_bytes);
     void* base = nullptr;
     REQUIRE(os.reserve(nullptr, 2 * page_bytes, base) == 0);
@@ -110,7 +111,7 @@ TEST_CASE("Linux: a page has no node until it is touched") {
 }
 
 TEST_CASE(
-    "Linux: moving pages to their present nodes returns a status per page over several calls") {
+    "Linux: moving pages to their current nodes returns a status per page over several calls") {
     Os& os = linux_os();
     const std::size_t count = 10'000;
     void* base = nullptr;

@@ -57,7 +57,8 @@ TEST_CASE("known_machine: a measurement of another machine or a damaged file is 
 }
 
 TEST_CASE(
-    "known_machine: without a measurement firmware values are used and distances for the rest") {
+    "known_machine: without a measurement, firmware values are used, and distances for missing "
+    "values") {
     const CacheFolder nothing_there;
     FakeOs os(2, 1);
     os.set_distance(NodeId{0}, NodeId{1}, 40);

@@ -14,7 +14,7 @@ using namespace nw;
 
 namespace {
 
-// The nodes with 64 MiB of free memory; empty if there are fewer than two.
+// Returns the nodes with 64 MiB of free memory; empty if there are fewer than two such nodes.
 std::vector<NodeId> roomy_nodes() {
     std::vector<NodeId> found;
     for (const NodeId node : linux_os().nodes())
@@ -77,7 +77,7 @@ TEST_CASE("Linux: small and huge pages of a group follow its home over real node
     CHECK(large[12345] == std::byte{7});
 }
 
-// Goal: the status of each page is known, although the kernel omits some of them if a part of a
+// Goal: the status of each page is known, although the kernel omits some statuses if a part of a
 // call fails.
 TEST_CASE("Linux: pages without room stay and are reported and do not end the pass") {
     const std::vector<NodeId> nodes = roomy_nodes();
@@ -86,7 +86,7 @@ TEST_CASE("Linux: pages without room stay and are reported and do not end the pa
     for (const NodeId node : nodes)
         if (linux_os().free_bytes(node) < linux_os().free_bytes(target)) target = node;
     const NodeId source_node = nodes[0] == target ? nodes[1] : nodes[0];
-    // More memory than the target has free. Tested only if this is little.
+    // The test needs more memory than is free on the target. It runs only if this is little memory.
     const std::uint64_t bytes = linux_os().free_bytes(target) + (std::uint64_t{64} << 20);
     if (linux_os().memory().available < 2 * bytes || bytes > std::uint64_t{384} << 20) {
         WARN("no node is small enough to be filled; not tested");

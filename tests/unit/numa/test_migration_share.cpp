@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single passes of page migration, on a machine with four nodes on which every operation can fail.
+// Tests single passes of page migration on a fake machine with four nodes. Every operation of this
+// machine can fail.
 #include <atomic>
 #include <cerrno>
 #include <thread>
@@ -106,7 +107,8 @@ TEST_CASE("MigrationShare: busy pages are moved in the next pass") {
 }
 
 TEST_CASE(
-    "MigrationShare: a group waits for room on its node and other groups do not wait for it") {
+    "MigrationShare: a group waits for room on its node, and other groups do not wait for this "
+    "group") {
     Machine4 m;
     auto* large = m.groups.add_segment(0, 40, n0, 40);
     auto* small = m.groups.add_segment(1, 4, n0, 4);
@@ -228,24 +230,24 @@ TEST_CASE("MigrationShare: mail on another node moves home without a request") {
     CHECK(m.groups.nodes_of(segment, 2) == std::vector<int>(2, 2));
     CHECK(m.log.figures().groups_served == 0);
 
-    SECTION("and stays in place while no page is new") {
+    SECTION("mail stays in place while no page is new") {
         const std::size_t before = m.os.records().size();
         m.pass();
         CHECK(m.os.records().size() == before);
     }
-    SECTION("and so does mail in pages that were given back before") {
+    SECTION("mail in pages that were given back before also moves home") {
         m.groups[1].mail().give_back(MailBufferId::a, MailArea::small);
         m.groups.add_mail(1, 3, n1);
         CHECK(m.pass().pages_moved == 6);
     }
-    SECTION("and moves with the group") {
+    SECTION("mail moves with the group") {
         m.groups[1].request_migration(n1);
         CHECK(m.pass().pages_moved == 8);
         CHECK(m.groups.nodes_of(mail, 3) == std::vector<int>(3, 1));
     }
 }
 
-TEST_CASE("MigrationShare: mail that is marked but not yet written is checked again") {
+TEST_CASE("MigrationShare: mail that is recorded as touched but not yet written is checked again") {
     Machine4 m;
     m.groups[1].mail().touch(MailBufferId::a, MailArea::small, 2 * page_bytes);
     m.groups.touch(m.groups.mail_base(1), 1, n2);

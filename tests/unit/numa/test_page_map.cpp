@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages are spread over nodes by weights: on which node each page should be, and how pagemigd moves
-// it there.
+// Tests pages that are spread over nodes by weights: on which node each page should be, and how
+// pagemigd moves the page to this node.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -163,7 +163,8 @@ TEST_CASE(
     const int expected[] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 5};
     for (std::uint64_t number = 0; number < 40; ++number)
         CHECK(index(map.node_of(page(number), 0)) == expected[number % 10]);
-    // With proximity 0, the workers' nodes have 7 of 10 pages.
+    // With proximity 0, the workers' nodes have 7 of 10 pages. With proximity 1, they have all
+    // pages.
     std::map<NodeId, int> count;
     for (std::uint64_t number = 0; number < 10'000; ++number) ++count[map.node_of(page(number), 1)];
     CHECK(count.size() == 2);
@@ -188,7 +189,7 @@ TEST_CASE("MigrationShare: spread pages move to their nodes without a request") 
     m.moved_by_pass();
     CHECK(m.misplaced(a, 1000) == 0);
     CHECK(m.share.changes_done() == 0);
-    // A new segment, and pages that are touched later.
+    // Adds a new segment, and touches some of its pages later.
     auto* b = m.groups.add_segment(1, 500, NodeId{0}, 100);
     m.moved_by_pass();
     CHECK(m.misplaced(b, 500) == 0);
@@ -263,8 +264,7 @@ TEST_CASE("MigrationShare: busy pages are moved before a step is complete") {
     CHECK(m.misplaced(a, 400) == 0);
 }
 
-TEST_CASE(
-    "MigrationShare: spread pages stay when their group changes its worker and its mail follows") {
+TEST_CASE("MigrationShare: spread pages stay when their group changes its worker") {
     Machine m;
     auto* a = m.groups.add_segment(0, 1000, NodeId{0}, 1000);
     m.moved_by_pass();
@@ -377,7 +377,7 @@ TEST_CASE(
     REQUIRE(policy->period_seconds() > 0);
     PlacementPeriod period;
     period.cpu_seconds = 0.25;
-    // The worker's node 0 has 60 % of the pages at first. It is fastest with 80 %.
+    // The worker's node 0 has 60 % of the pages at first. The run is fastest if node 0 has 80 %.
     const double speeds[] = {1000, 1010, 1020, 1005, 900};
     period.has_caught_up = false;
     for (int i = 0; i < 100; ++i) policy->on_period(period);

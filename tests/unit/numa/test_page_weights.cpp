@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BWAP's weights and the search for the best proximity.
+// Tests BWAP's weights, and the search for the best proximity.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -42,7 +42,7 @@ BandwidthMatrix four_nodes() {
 
 }  // namespace
 
-TEST_CASE("page weights: the weight of a node is that of its worst connected worker") {
+TEST_CASE("page weights: the weight of a node follows its lowest bandwidth to a worker") {
     const PageWeights one = canonical_weights(four_nodes(), 0b0001);
     CHECK(one == PageWeights{9.0 / 16, 4.0 / 16, 2.0 / 16, 1.0 / 16});
     const PageWeights two = canonical_weights(four_nodes(), 0b0011);
@@ -50,7 +50,8 @@ TEST_CASE("page weights: the weight of a node is that of its worst connected wor
 }
 
 TEST_CASE(
-    "page weights: an unknown diagonal is omitted and equals the best link for a single worker") {
+    "page weights: an unknown diagonal is omitted; with a single worker it counts as the best "
+    "link") {
     const BandwidthMatrix machine(Rows{{0, 4, 2}, {3, 0, 2}, {2, 2, 0}});
     CHECK(canonical_weights(machine, 0b011) == PageWeights{3.0 / 9, 4.0 / 9, 2.0 / 9});
     CHECK(canonical_weights(machine, 0b001) == PageWeights{4.0 / 10, 4.0 / 10, 2.0 / 10});
@@ -68,7 +69,9 @@ TEST_CASE("page weights: proximity moves weight from other nodes to the workers'
     }
 }
 
-TEST_CASE("DwpSearch: it climbs to the peak in steps of a tenth of all pages and steps back once") {
+TEST_CASE(
+    "DwpSearch: the proximity increases to the peak in steps of a tenth of all pages and decreases "
+    "by one step") {
     // Workers have 0.45 of the pages at proximity 0. The peak is at 0.75, three steps further.
     const Tuned tuned(
         0.45, [](double dwp, std::size_t) { return 10 - std::abs(0.45 + dwp * 0.55 - 0.75); });
@@ -81,7 +84,8 @@ TEST_CASE("DwpSearch: it climbs to the peak in steps of a tenth of all pages and
     CHECK(tuned.windows == 5 * 6 + 5);
 }
 
-TEST_CASE("DwpSearch: if local is best the last step is shorter and there is no step back") {
+TEST_CASE(
+    "DwpSearch: if local pages are best, the last step is shorter and there is no step back") {
     const Tuned tuned(0.45, [](double dwp, std::size_t) { return 1 + dwp; });
     REQUIRE(tuned.dwps.size() == 7);
     CHECK(tuned.dwps.back() == 1);
@@ -97,14 +101,15 @@ TEST_CASE("DwpSearch: if every step is worse the search ends at its start") {
 TEST_CASE("DwpSearch: the window after a step and single outliers do not count") {
     const Tuned tuned(0.6, [](double dwp, std::size_t window) {
         if (window % 6 == 0) return 0.0;                // the window after a step
-        if (window % 6 == 3) return 1e6 * (1.1 - dwp);  // far off: another program ends
+        if (window % 6 == 3) return 1e6 * (1.1 - dwp);  // an outlier: another program ends
         return 100 + dwp;
     });
     CHECK(tuned.last == 1);
     CHECK(tuned.windows == 5 * 6);
 }
 
-TEST_CASE("DwpSearch: a worse result is measured again and a tenth of a percent is not worse") {
+TEST_CASE(
+    "DwpSearch: a worse result is measured again; a loss of a tenth of a percent is not worse") {
     std::size_t measured_at_one_step = 0;
     const Tuned noisy(0.75, [&](double dwp, std::size_t) {
         if (dwp == 0 || dwp == 1) return 100.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of a thread: which values are scaled, which counters are refused, and the counters
-// of the kernel. Page faults are counted on every machine.
+// Tests the counters of a thread: which values are scaled, which counters are refused, and the
+// counters of the kernel. Every machine has a counter of page faults.
 #include <cerrno>
 #include <cstddef>
 
@@ -53,7 +53,8 @@ TEST_CASE("ThreadCounters: a counter that ran for a part of the time is scaled t
     CHECK(os.count(Call::close_counter) == hardware_counter_count);
 }
 
-TEST_CASE("ThreadCounters: a refused counter is missing with its reason and other counters count") {
+TEST_CASE(
+    "ThreadCounters: a refused counter has a reason instead of a count, and other counters count") {
     FakeOs os(1, 1);
     os.fail_next(Call::open_counter, ENOENT, 2);
     os.set_reading(HardwareCounter::instructions, {7, 1, 1});
@@ -75,7 +76,7 @@ TEST_CASE("ThreadCounters: no counter is opened or refused unless counting is re
     }
 }
 
-TEST_CASE("HardwareCounts: a sum is missing with its reason if one term is missing") {
+TEST_CASE("HardwareCounts: if one term is missing, the sum has the reason instead of a count") {
     HardwareCounts sum, other;
     sum[HardwareCounter::cycles] = 5;
     sum[HardwareCounter::loads] = 1;

@@ -66,7 +66,7 @@ TEST_CASE("Topology: second hardware threads are used after every core has a wor
     CHECK(cpus.size() == 16);
 }
 
-TEST_CASE("Topology: only CPUs of the cpuset are used even if it is unbalanced") {
+TEST_CASE("Topology: only CPUs of the cpuset are used even if the cpuset is unbalanced") {
     FakeOs os(4, 4);
     os.set_allowed_cpus({1, 2, 3, 9});
     const Topology topology(os);
@@ -115,7 +115,7 @@ TEST_CASE("Topology: workers on a node without memory belong to the nearest node
 
 namespace {
 
-// Describes a machine to hwloc by an environment variable while the object exists.
+// While the object exists, an environment variable describes another machine to hwloc.
 struct PretendedMachine {
     PretendedMachine(const char* variable, const std::string& value) : variable_(variable) {
         setenv(variable, value.c_str(), 1);
@@ -145,7 +145,7 @@ TEST_CASE("Machine: nodes and cores and hardware threads equal the description o
     for (const auto& [core, cpus] : cpus_of_core) CHECK(cpus == 2);
     for (const auto& [node, cpus] : cpus_of_node) CHECK(cpus == 6);
     CHECK(machine.distance(NodeId{2}, NodeId{2}) == 10);
-    CHECK(machine.distance(NodeId{2}, NodeId{3}) == 0);  // hwloc has no distances here
+    CHECK(machine.distance(NodeId{2}, NodeId{3}) == 0);  // the description has no distances
 }
 
 TEST_CASE("Machine: distances equal the distances in the description and may be asymmetric") {
@@ -179,7 +179,7 @@ TEST_CASE("Machine: distances equal the distances in the description and may be 
 }
 
 TEST_CASE("Machine: a CPU belongs to its smallest node and other nodes have no CPUs") {
-    // The first node belongs to both packages. No CPU belongs to it.
+    // The first node belongs to both packages. No CPU belongs to this node.
     const PretendedMachine pretended(
         "HWLOC_SYNTHETIC", "[numa(memory=64GB)] package:2 [numa(memory=8GB)] core:2 pu:1");
     const Machine machine = read_machine();
@@ -189,7 +189,8 @@ TEST_CASE("Machine: a CPU belongs to its smallest node and other nodes have no C
     CHECK(cpus_of_node.size() == 2);
 }
 
-TEST_CASE("Topology: a worker that lost its CPU moves to the least used CPU and prefers its node") {
+TEST_CASE(
+    "Topology: a worker that lost its CPU moves to the least used CPU, preferably on its node") {
     constexpr NodeId n0{0}, n1{1};
     FakeOs os(2, 3);
     const std::vector<Place> before = Topology(os).place_workers(5);

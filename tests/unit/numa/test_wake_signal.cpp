@@ -22,7 +22,8 @@ struct Table {
     std::atomic<std::uint32_t> ball{0};
 };
 
-// Passes the ball to the other player whenever it has arrived. Returns whether it always arrived.
+// Passes the ball to the other player whenever the ball has arrived. Returns whether the ball
+// always arrived.
 bool play(Table& table, std::uint32_t self, std::uint32_t throws) {
     for (std::uint32_t mine = self; mine < throws; mine += 2) {
         const auto is_mine = [&] { return table.ball.load() == mine; };
@@ -51,13 +52,13 @@ TEST_CASE("WakeSignal: two processes wake each other and no wake-up is lost") {
     munmap(memory, sizeof(Table));
 }
 
-TEST_CASE("WakeSignal: a thread with work does not sleep and a sleeping thread wakes up in time") {
+TEST_CASE("WakeSignal: a thread with work does not sleep, and a sleep ends at its time limit") {
     WakeSignal wake_signal;
     CHECK(wake_signal.sleep(std::chrono::hours(1), [] { return true; }));
     wake_signal.raise();
     CHECK_FALSE(wake_signal.is_asleep());
     CHECK_FALSE(wake_signal.sleep(std::chrono::milliseconds(1), [] { return false; }));
-    // The wake signal is raised after the thread is marked asleep and before it sleeps.
+    // The wake signal is raised after the thread is marked as asleep and before the thread sleeps.
     CHECK(wake_signal.sleep(std::chrono::hours(1), [&] {
         wake_signal.raise();
         return false;

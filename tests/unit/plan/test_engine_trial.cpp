@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trial of --engine auto. The test passes the times and the totals.
+// Tests the trial of --engine auto. The test gives the times and the totals as arguments.
 #include "plan/engine_trial.hpp"
 
 #include "tests/support/catch.hpp"
@@ -13,7 +13,8 @@ using std::chrono::nanoseconds;
 // A run of two workers.
 class TrialOfTwo {
   public:
-    // The engine executes for 200 ms. `waited`: by both workers together. Returns the verdict.
+    // The engine executes for 200 ms. `waited`: the time for which both workers together waited.
+    // Returns whether the run must leave the engine.
     bool leaves_after(std::uint64_t events_per_ms, milliseconds waited) {
         CHECK_FALSE(leaves());
         now_ += milliseconds(199);
@@ -31,8 +32,8 @@ class TrialOfTwo {
         trial.begin();
         is_conservative = !is_conservative;
     }
-    // The seconds after which the engine is left if its workers only wait; -1: it is not left
-    // within 2,500 s.
+    // Returns the seconds after which the run must leave the engine if the workers only wait; -1:
+    // the engine may stay for 2,500 s.
     double left_after_seconds() {
         for (int i = 0; i <= 25'000; ++i) {
             ++events_;
@@ -59,7 +60,8 @@ TEST_CASE("EngineTrial: the conservative engine stays if its workers rarely wait
     CHECK(run.trial.reason() == "workers of the conservative engine waited for 0.5 % of the time");
 }
 
-TEST_CASE("EngineTrial: the conservative engine is left if its workers begin to wait later") {
+TEST_CASE(
+    "EngineTrial: the run leaves the conservative engine if its workers begin to wait later") {
     TrialOfTwo run;
     REQUIRE_FALSE(run.leaves_after(1000, milliseconds(2)));
     CHECK(run.left_after_seconds() == 2.0);
@@ -90,7 +92,7 @@ TEST_CASE("EngineTrial: the conservative engine returns if Time Warp commits eve
     CHECK_FALSE(run.trial.is_over());
     CHECK(run.trial.reason() ==
           "in the last trial the conservative engine committed 1.00 M events/s, Time Warp 990 k");
-    // The next comparison follows after a hundred times the time.
+    // The next comparison follows after a hundred times the duration of a trial.
     CHECK(run.left_after_seconds() == 20.0);
     run.change_engine();
     REQUIRE(run.leaves_after(0, milliseconds(0)));
@@ -115,7 +117,7 @@ TEST_CASE("EngineTrial: a comparison that has not ended gives no reason") {
     run.change_engine();
     REQUIRE(run.leaves_after(990, milliseconds(0)));
     const std::string ended_early = "the run ended during the trial of 0.2 s";
-    CHECK(run.trial.reason() == ended_early);  // Time Warp has lost, but is not left yet
+    CHECK(run.trial.reason() == ended_early);  // Time Warp has lost, but is still in use
     run.change_engine();
     CHECK(run.left_after_seconds() == 20.0);
     CHECK(run.trial.reason() == ended_early);

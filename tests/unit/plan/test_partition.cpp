@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitions of LPs into groups. A partition that is made from a saved one has the same groups,
-// whatever ranks and workers the run has now.
+// Tests partitions of LPs into groups. A partition that is made from a saved partition has the same
+// groups, with any numbers of ranks and workers.
 #include "plan/partition.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace nw::test {
 namespace {
 
-// LPs in blocks, in METIS's parts, in the model's own parts, by likeness, or on the ranks that the
-// model chooses.
+// Returns a setup whose LPs are partitioned in blocks, in METIS's parts, in the model's own parts,
+// by likeness, or on the ranks that the model chooses.
 Setup draw_setup(Dice& dice) {
     Setup setup;
     setup.lps = static_cast<std::uint32_t>(1 + dice.below(300));
@@ -134,7 +134,8 @@ TEST_CASE("Partition: workers get LPs in proportion to their shares") {
 }
 
 TEST_CASE(
-    "Partition: LPs start on the rank from rank_of() and its workers share them by likeness") {
+    "Partition: LPs start on the rank from rank_of(), and the workers of the rank share them by "
+    "likeness") {
     Setup setup;
     setup.lps = 600;
     setup.rank_of = [](LpId lp) { return index(lp) * 7 + 3; };
@@ -171,7 +172,7 @@ TEST_CASE("Partition: every worker has groups if each of many kinds has one grou
     REQUIRE(groups_of == std::vector<std::uint32_t>{2, 2, 2});
 }
 
-// The slot of each LP: part by part, and in the order of LPs within a part.
+// Returns the slot of each LP. The order of slots is part by part, and by LP number within a part.
 std::vector<std::uint32_t> slots_by_parts(const std::vector<std::uint32_t>& part,
                                           std::uint32_t parts) {
     std::vector<std::uint32_t> slots(part.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors of the conversion from CSV to HDF5. tests/system/output_formats.py compares the
+// Tests the errors of the conversion from CSV to HDF5. tests/system/output_formats.py compares the
 // values.
 #include "results/formats/hdf5_table.hpp"
 
@@ -16,7 +16,7 @@
 namespace nw {
 namespace {
 
-// A CSV file with this text.
+// A CSV file with the given text.
 struct Csv {
     explicit Csv(const std::string& text) : path(folder.path() + "/t.csv") {
         std::ofstream(path, std::ios::binary) << text;

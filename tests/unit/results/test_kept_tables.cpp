@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --output-format, with each format that this build has: each choice leaves its files and no
-// others.
+// Tests --output-format with each format that this build has. A run leaves the files of the chosen
+// formats and no other files.
 #include "results/formats/kept_tables.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of rows to the tables. The rows are in the order of events, and a run that continues in
-// another process writes the same files as a run in one process.
+// Tests the path of rows to the tables. The rows are in the order of events, and a run that
+// continues in another process writes the same files as a run in one process.
 #include "results/output/output_writer.hpp"
 
 #include <cstdint>
@@ -33,8 +33,8 @@ OutputRow row(std::uint32_t table, VirtualTime time, const std::vector<OutputVal
     return made;
 }
 
-// The rows of an invented run, in order: one row per unit of time, and every five units also a row
-// of the second table.
+// Returns the rows of an invented run, in order: one row per unit of time, and every five units
+// also a row of the second table.
 std::vector<OutputRow> rows_between(int from, int to) {
     std::vector<OutputRow> rows;
     for (int t = from; t < to; ++t) {
@@ -63,7 +63,7 @@ struct Output {
 };
 
 void hand_over_all(OutputWriter& writer, int from, int to) {
-    // Not in order, as if they came from several workers.
+    // The rows are not in order, as if they came from several workers.
     std::vector<OutputRow> late = rows_between((from + to) / 2, to);
     std::vector<OutputRow> early = rows_between(from, (from + to) / 2);
     writer.hand_over(1, late, to);
@@ -74,7 +74,7 @@ std::filesystem::path path_in(const TemporaryFolder& folder, const std::string& 
     return std::filesystem::path(folder.path()) / file;
 }
 
-// The files that one process writes for the times [0, to).
+// Returns the files that one process writes for the times [0, to).
 std::vector<std::string> whole_run(int to) {
     const TemporaryFolder folder;
     Output output(folder);
@@ -92,7 +92,7 @@ std::string refusal(const TemporaryFolder& folder, const OutputPosition& from) {
     return "";
 }
 
-TEST_CASE("OutputWriter: rows are in the order of events and quoted where CSV requires it") {
+TEST_CASE("OutputWriter: rows are in the order of events and have quotes where CSV requires them") {
     const TemporaryFolder folder;
     Output output(folder);
     hand_over_all(output.writer, 0, 4);
@@ -103,7 +103,7 @@ TEST_CASE("OutputWriter: rows are in the order of events and quoted where CSV re
     CHECK(folder.read("ends.csv") == "\"why, if\"\n\"x\ny\"\n");
 }
 
-// The line of CSV for the values, and the kinds of values that were found in each column.
+// Returns the line of CSV for the values, and the kinds of values that were found in each column.
 std::pair<std::string, std::vector<std::uint8_t>> line_of(const std::vector<OutputValue>& values) {
     const std::vector<OutputTable> wide{{"wide", std::vector<std::string>(values.size(), "c")}};
     std::vector<std::byte> bytes(encoded_row_bytes(wide, 0, values));
@@ -164,7 +164,8 @@ TEST_CASE("CsvRows: a line with a wrong number of cells or without an end is an 
     CHECK_THROWS_AS(CsvRows("/nowhere/t.csv"), MachineError);
 }
 
-TEST_CASE("column_type: a column has the narrowest type that holds all its values or else text") {
+TEST_CASE(
+    "column_type: a column has the narrowest type for all its values, or text if there is none") {
     CHECK(column_type(saw_integer) == ColumnType::integer);
     CHECK(column_type(saw_integer | saw_negative) == ColumnType::integer);
     CHECK(column_type(saw_negative) == ColumnType::integer);
@@ -227,7 +228,7 @@ TEST_CASE("OutputWriter: without a sink all rows are dropped") {
 TEST_CASE(
     "CsvTables: a run that is killed and continued writes the same files as an uninterrupted run") {
     const std::vector<std::string> whole = whole_run(10'000);
-    // Killed at once, after some buffered rows, and after many written rows.
+    // The run is killed at once, after some buffered rows, or after many written rows.
     for (const int killed_at : {6'000, 6'003, 9'999}) {
         const TemporaryFolder folder;
         OutputPosition position;
@@ -294,7 +295,7 @@ TEST_CASE("CsvTables: a full disk is a MachineError") {
     CHECK_THROWS_AS(CsvTables(tables, folder.path()), MachineError);
 }
 
-TEST_CASE("RowSpool: is emptied for the rows after a merge and leaves no file") {
+TEST_CASE("RowSpool: a merge empties the spool for later rows, and no file is left at the end") {
     const TemporaryFolder folder;
     SingleProcess alone;
     {
@@ -310,8 +311,8 @@ TEST_CASE("RowSpool: is emptied for the rows after a merge and leaves no file") 
             CHECK(position.table_bytes[0] ==
                   std::filesystem::file_size(path_in(folder, "cars.csv")));
         }
-        // The file has a name, because some file systems cannot truncate or extend a file without
-        // one.
+        // The file has a name, because some file systems cannot truncate or extend a file without a
+        // name.
         CHECK(std::filesystem::exists(path_in(folder, ".rows-of-rank-0")));
     }
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);

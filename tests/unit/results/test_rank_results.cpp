@@ -17,7 +17,7 @@ namespace {
 
 using Mail = std::map<std::uint32_t, std::string>;  // messages to the first rank, by sender
 
-// One of three ranks. The other ranks send before the first one receives, so one thread can play
+// One of three ranks. The other ranks send before the first one receives, so one thread can act as
 // all ranks.
 class PlayedRank final : public test::SilentRank {
   public:
@@ -46,8 +46,8 @@ RunResult gathered(Fill&& fill) {
     return result;
 }
 
-// Gives each number that is summed over ranks a different value (`fill`), or checks that it has
-// become the sum of these values.
+// With `fill`, gives each number that is summed over ranks a different value. Without `fill`,
+// checks that each number has become the sum of these values.
 struct Numbers {
     std::uint64_t first;
     bool fill;

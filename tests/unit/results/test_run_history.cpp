@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded course of a run.
+// Tests the recorded course of a run.
 #include "results/statistics/run_history.hpp"
 #include "results/statistics/worker_figures.hpp"
 #include "tests/support/catch.hpp"
@@ -97,8 +97,8 @@ TEST_CASE("RollbackLengths: each length is counted in the bucket that bounds it"
 
 TEST_CASE("keep_worst: the LPs with most rollbacks are kept in order") {
     std::vector<RolledBackLp> spots;
-    // LP i has i rolled-back events, except LP 5, which has 95 like LP 95. LPs are added in a mixed
-    // order.
+    // LP i has i rolled-back events. Only LP 5 has 95 rolled-back events, as many as LP 95. The LPs
+    // are added in a mixed order.
     for (std::uint32_t i = 0; i < 100; ++i) {
         const std::uint32_t lp = i * 37 % 100;
         keep_worst(spots, {lp == 5 ? 95u : lp, lp, 0, 0});

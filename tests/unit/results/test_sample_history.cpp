@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A history has the same shape for runs of any length.
+// Tests that a history has a limited number of evenly distributed samples, for runs of any length.
 #include "results/statistics/sample_history.hpp"
 #include "tests/support/catch.hpp"
 
@@ -12,7 +12,7 @@ struct Sample {
 };
 using History = SampleHistory<Sample>;
 
-// The history of a run that could add a sample every `tick` seconds.
+// Returns the history of a run that can add a sample every `tick` seconds.
 History history_of(double run_seconds, double tick, double interval) {
     History history(interval);
     for (int i = 0; i * tick <= run_seconds; ++i)

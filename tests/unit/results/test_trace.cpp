@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A track of spans: which spans it keeps when it is full, and which spans it merges.
+// Tests which spans a track keeps when it is full, and which spans it merges.
 #include <algorithm>
 
 #include "results/statistics/trace.hpp"
@@ -20,7 +20,8 @@ void add_apart(TraceTrack& track, int i, TraceKind kind = TraceKind::execute) {
 
 }  // namespace
 
-TEST_CASE("TraceTrack: a full track has its first half and the last spans and the gap between") {
+TEST_CASE(
+    "TraceTrack: a full track contains its first half, the last spans, and the gap between them") {
     constexpr int kept = 10;
     for (int added = 0; added < 50; ++added) {
         TraceTrack track(kept);
@@ -44,7 +45,7 @@ TEST_CASE("TraceTrack: a full track has its first half and the last spans and th
     }
 }
 
-TEST_CASE("TraceTrack: adjacent spans of one kind are merged around the rollbacks in them") {
+TEST_CASE("TraceTrack: adjacent spans of one kind are merged even if there are rollbacks in them") {
     TraceTrack track(100);
     const auto add = [&](TraceKind kind, int from_us, int to_us) {
         track.add(kind, start + microseconds(from_us), start + microseconds(to_us), 1);
@@ -75,7 +76,7 @@ TEST_CASE("TraceTrack: a full track extends the last span and not the oldest") {
     CHECK(spans.back().count == 1012);
 }
 
-// For pieces of all lengths and tracks of several sizes: every span is kept or counted as left out.
+// For pieces of all lengths and tracks of several sizes, every span is kept or counted as left out.
 TEST_CASE("TraceTrack: a continued track has the first spans and the last spans and all gaps") {
     for (const int kept : {4, 8, 16})
         for (int first = 0; first < 30; ++first)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that grows at its end contains the appended bytes in order, also those that were buffered.
+// A file that grows at its end contains the appended bytes in order, also the bytes that were
+// buffered.
 #include "util/file/appended_file.hpp"
 
 #include <string>

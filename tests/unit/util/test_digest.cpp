@@ -67,7 +67,7 @@ Appended random_event(test::Dice& dice, std::size_t payload_bytes) {
 
 // The expected values are computed with Python's integers of unlimited size, from the description
 // in digest.hpp.
-TEST_CASE("Digest: the values of the described function") {
+TEST_CASE("Digest: the values are those of the function that digest.hpp describes") {
     const std::pair<std::size_t, Digest> chain[] = {
         {0, {0x4da02d93ab9e5f5b, 0xf93975bc13f68cd8}},
         {1, {0x008415d4cd6367ca, 0xf1ba3c9098f76c91}},
@@ -88,7 +88,7 @@ TEST_CASE("Digest: the values of the described function") {
     }
 }
 
-TEST_CASE("Digest: the XXH3-128 hash takes the place of a payload of more than 96 bytes") {
+TEST_CASE("Digest: the XXH3-128 hash replaces a payload of more than 96 bytes") {
     for (const std::size_t bytes : {97, 128, 464, 5000}) {
         INFO(bytes << " bytes");
         const Payload payload = counting_bytes(bytes);
@@ -107,7 +107,8 @@ TEST_CASE("Digest: the XXH3-128 hash takes the place of a payload of more than 9
     }
 }
 
-TEST_CASE("Digest: each bit of an event changes about half of the bits, after one more event") {
+TEST_CASE(
+    "Digest: each bit of an event changes about half of the digest's bits after one more event") {
     for (const std::uint64_t seed : test::test_seeds(3)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         test::Dice dice(seed);
@@ -172,7 +173,8 @@ TEST_CASE("Digest: all short histories of simple events have different digests")
     CHECK(digests.size() == histories);
 }
 
-TEST_CASE("Digest: the sum over the LPs depends on the LPs of the histories, not on their order") {
+TEST_CASE(
+    "Digest: the sum over the LPs depends on the LP of each history, not on the order of the LPs") {
     const Digest a = digest_of({{1, 0, {}}});
     const Digest b = digest_of({{2, 0, {}}});
     const auto sum = [](std::initializer_list<Digest> terms) {

@@ -28,7 +28,7 @@ TEST_CASE("ExactSum: large terms that cancel leave the small terms unchanged") {
     CHECK(sum_of({most, most, -most}) == most);
 }
 
-TEST_CASE("ExactSum: the value is rounded to the nearest number and ties to the even one") {
+TEST_CASE("ExactSum: the value is rounded to the nearest number, and a tie to the even number") {
     CHECK(sum_of({1, 0x1p-53}) == 1);
     CHECK(sum_of({1, 0x1p-53, 0x1p-200}) == 1 + 0x1p-52);
     CHECK(sum_of({1 + 0x1p-52, 0x1p-53}) == 1 + 0x1p-51);

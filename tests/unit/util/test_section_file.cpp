@@ -42,8 +42,8 @@ struct Sections {
         file.finish();
     }
 
-    // Returns whether the section can be read; it must then have the bytes that were written. If it
-    // cannot be read, the reader must throw SetupError.
+    // Returns whether the section can be read. A section that can be read must have the bytes that
+    // were written. For a section that cannot be read, the reader must throw SetupError.
     bool is_whole(std::size_t i) const {
         SectionReader file(path);
         try {
@@ -124,7 +124,9 @@ TEST_CASE("section file: a flipped bit is found in its section and in no other s
     }
 }
 
-TEST_CASE("section file: a missing file is a SetupError and an existing file is a MachineError") {
+TEST_CASE(
+    "section file: to read a missing file is a SetupError; to create an existing one is a "
+    "MachineError") {
     const Sections sections(4);
     CHECK_THROWS_AS(SectionReader(sections.path + "-not"), SetupError);
     CHECK_THROWS_AS(SectionWriter(sections.path), MachineError);
