@@ -65,8 +65,9 @@ TEST_CASE("Rebinding: a group that has the whole load stays") {
 
 TEST_CASE("Rebinding: a worker of the same node is preferred to a worker of another node") {
     const std::vector<NodeId> nodes{NodeId{0}, NodeId{1}, NodeId{0}};
-    // Worker 2 is on the node of the overloaded worker 0, and worker 1 is on another node.
-    const std::vector<BoundGroup> groups{{0, 0, 10}, {1, 0, 10}, {2, 1, 10}, {3, 2, 1}};
+    // Worker 2 is on the node of the overloaded worker 0. Worker 1 has the smallest load, and is on
+    // another node.
+    const std::vector<BoundGroup> groups{{0, 0, 6}, {1, 0, 1}, {2, 1, 3}, {3, 2, 3.5}};
     const std::vector<GroupMove> moves = plan_moves(groups, nodes);
     REQUIRE(moves.size() == 1);
     CHECK(moves[0].to == 2);
