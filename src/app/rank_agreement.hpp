@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Agreement of all ranks before a run: every rank has set up the run, and all have set up the same
-// run. If a rank failed, all ranks receive its failure, and only the first rank prints it. Ranks
-// with different programs, options or seeds would otherwise simulate different systems without an
-// error.
+// run. If a rank failed, all ranks receive its failure, and only the first rank prints it. Without
+// this agreement, ranks with different programs, options or seeds would simulate different systems,
+// and no error would be reported.
 #pragma once
 
 #include <string>

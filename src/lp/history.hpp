@@ -4,9 +4,10 @@
 // position of the entry before it. An entry keeps its position until it is removed at the front
 // (fossil collection) or at the back (rollback).
 //
-// A ring is better than a list through the events: coasting forward walks from older to newer
-// entries, rollback walks backward, and commit removes entries at the front. The bytes that restore
-// a small plain state are in the entry itself.
+// A ring is better than a linked list of the events, because entries are needed in both directions.
+// Coasting forward reads from older to newer entries, rollback reads from newer to older entries,
+// and commit removes entries at the front. The bytes that restore a small plain state are in the
+// entry itself.
 //
 // Owner: the worker that owns the LP. Memory: the group's platform heap.
 #pragma once
@@ -22,9 +23,9 @@
 namespace nw {
 
 // A side effect of an executed event, which is kept until the event is committed or undone. There
-// are four kinds: the anti-message of an event that was sent to another worker or by an event of
-// the log; a row of output; figures that were evaluated before the event; and the text of the
-// event's failure. `bytes` bytes of content follow this struct.
+// are four kinds: the anti-message of an event that was sent to another worker, or that was
+// scheduled by an event in the log; a row of output; figures that were evaluated before the event;
+// and the text of the event's failure. `bytes` bytes of content follow this struct.
 struct SideEffect {
     enum class Kind : std::uint8_t { remote_send, output_row, figures, failure };
     SideEffect* next;

@@ -5,11 +5,11 @@
 // not wait for the ends of windows, Time Warp is rarely faster, and the conservative engine
 // continues. Otherwise Time Warp continues the run for the time of a trial. Then the engine that
 // has committed more events per second continues. Events that are executed in the trial are a part
-// of the run, so the trial costs only the changes of the engine.
+// of the run, so a trial costs only the time of changing to another engine.
 //
 // The conservative engine is observed until the end of the run, because the load can change. If
-// Time Warp has won a comparison, it executes the rest of the run, because it may have moved groups
-// to other ranks.
+// Time Warp has won a comparison, it executes the rest of the run. It may have moved groups to
+// other ranks, and the conservative engine requires each group on its first rank.
 //
 // Thread: the first worker of the first rank. It sends the decision to all workers with the next
 // window or GVT round. Between two engines: the main thread.
@@ -46,8 +46,8 @@ class EngineTrial {
     // Whether Time Warp executes the rest of the run.
     bool is_over() const noexcept { return is_over_; }
 
-    // Called when the engine that was to leave has stopped, and the other engine continues. Thread:
-    // the main thread, on each rank.
+    // Called after one engine has stopped, before the other engine continues the run. Thread: the
+    // main thread, on each rank.
     void begin() noexcept;
 
     // Why the present engine has executed the end of the run. Requires: the first rank.

@@ -27,7 +27,7 @@ namespace nw {
 // MachineError.
 int check_model(const Model& model, const Settings& settings);
 
-// One of the runs, in its process.
+// Configures and reports one of the runs. Exists only in the process that executes this run.
 class ModelCheckRun {
   public:
     // Returns null if this process is not one of the runs.

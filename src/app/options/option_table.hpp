@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of all options, the engine's and the model's. Everything about an option is in its
 // record: name, values, default, help, and the decisions about it (OptionRules). All code that
-// works on options walks the table: the command line, the configuration file, --help, the JSON of
-// --stats, docs/reference/options.md, notices, checks, the agreement of ranks, the identity of a
-// saved run, and --check-model.
+// works on options iterates over the table. This is the code for the command line, the
+// configuration file, --help, the JSON of --stats, docs/reference/options.md, notices, checks, the
+// agreement of ranks, the identity of a saved run, and --check-model.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct Settings {
     std::set<std::string, std::less<>> given;  // names of the options that the user wrote
 };
 
-// Facts about a run that determine which options have no effect in the run, and the values that the
-// engine has chosen.
+// Facts about a run. They determine which options have no effect in the run. They also determine
+// which values the engine has chosen for options.
 struct RunShape {
     Rollback rollback{};
     std::uint64_t workers = 1;  // on all ranks
@@ -82,7 +82,8 @@ struct OptionRole {
     InCheckModel in_check_model = InCheckModel::undecided;
 };
 
-// Another option that must be given with an option whose value is not neutral.
+// If the value of an option is not neutral (OptionSpec::neutral), the user must also give the
+// option that is described here.
 struct OptionNeed {
     std::string needed;  // "--checkpoint DIR"
     std::function<bool(const Settings&)> is_met;

@@ -120,7 +120,8 @@ void check_saving(const Setup& setup, const Config& config, const MemorySource& 
             "allowed: the same `ulimit -v`");
     if (saved->stray.to_program > 0 && saved->program_shift != AddressMap::program_shift())
         throw SetupError(fmt::format(
-            "--restart: {} words in LPs point into the program, which is at a different address "
+            "--restart: {} machine words in LPs point into the program, which is at a different "
+            "address "
             "now; allowed: a program linked with -no-pie, a flag that numawarp::numawarp sets",
             saved->stray.to_program));
     if (setup.bound_to_process && saved->stray.elsewhere > 0)
@@ -253,8 +254,8 @@ Simulation::Simulation(const Setup& setup, const Config& config, RankGroup& rank
 
 namespace {
 
-// Adds the names of kinds and event types to the figures of each slot. The report prints these
-// names.
+// Adds the names of kinds and event types to the figures of each LpKinds::Slot. The report prints
+// these names.
 void report_kinds(const LpKinds& kinds, const std::vector<StateKeepingRules>& state_keeping,
                   RunResult& result) {
     std::vector<KindReport> reports;
@@ -299,8 +300,8 @@ void note_lost_cpus(const std::vector<int>& before, const std::vector<int>& afte
 }  // namespace
 
 // Workers that share a CPU get fewer LPs than a worker with its own CPU. All ranks must compute the
-// same partition. But a rank does not receive the CPUs of the other ranks, so with several ranks
-// the shares are equal.
+// same partition. But a rank does not receive the list of the CPUs of the other ranks, so with
+// several ranks all workers have equal shares.
 std::vector<double> Simulation::worker_shares() const {
     if (ranks_.ranks() > 1 || !config_.pin) return {};
     const std::vector<double> shares = shares_of_cpus(where_.places);
@@ -358,7 +359,8 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
     run_engine(run);
     if (config_.restart_from && ranks_.is_first())
         result.measures.intervals() += config_.restart_from->intervals;
-    // All ranks are interrupted together.
+    // All ranks are interrupted in the same run, so `is_measured` is equal on all ranks, and all
+    // call gather().
     const bool is_measured = result.reason != EndReason::interrupted && !setup_.measures.empty();
     if (is_measured)
         result.measures.gather(ranks_, result.end_time);

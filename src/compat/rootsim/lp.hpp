@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An LP of a ROOT-Sim model as a LogicalProcess. The model's functions are C functions without a
-// Context parameter. Functions of the interface that the model calls find the Context in
-// `running_call`.
+// Context parameter. The model calls functions of ROOT-Sim's interface. These functions find the
+// Context in `running_call`.
 #pragma once
 
 #include <array>
@@ -95,8 +95,8 @@ class InCall {
     InCall& operator=(const InCall&) = delete;
 };
 
-// In a function of the model, throws ModelError with the line. Elsewhere, prints the line and ends
-// the program.
+// If a function of the model is running, throws ModelError with `line` as its message. Elsewhere,
+// prints the line and ends the program.
 [[noreturn, gnu::cold]] void refuse_call(const std::string& line);
 [[noreturn, gnu::cold]] void called_outside(const char* function);
 
@@ -121,8 +121,8 @@ inline Context& current_context(const char* function) {
 // rollback does not restore.
 void set_state(Lp& lp, void* state);
 
-// The rare cases of schedule(). schedule_nothing(): no handler is running, or there is no such
-// receiver. schedule_wide(): the type is first_own_type or larger.
+// The rare cases of schedule(). schedule_nothing(): no handler is running, or no LP has the number
+// `receiver`. schedule_wide(): the type is first_own_type or larger.
 [[gnu::cold]] void schedule_nothing(std::uint64_t receiver, VirtualTime time);
 [[gnu::cold]] void schedule_wide(LpId target, VirtualTime time, std::uint32_t type,
                                  std::span<const std::byte> content);

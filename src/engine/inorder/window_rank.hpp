@@ -47,7 +47,7 @@ class WindowRank final : public ThreadedRank {
     // Sends the batches that wait. The result of a window does not imply that this rank has sent
     // all batches for other ranks. Requires: no worker executes. Thread: worker 0.
     void finish_sending();
-    // Describes which contributions or batches the cut window is waiting for.
+    // Describes which contributions or batches are still missing in the present round.
     std::string waiting_for();
     // Thread: worker w. Returns whether the result of window `seen` is known, or the rank has
     // failed. If worker w serves the network, the call also advances the network, and returns true

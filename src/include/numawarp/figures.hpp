@@ -123,7 +123,7 @@ struct Buckets {
 template <std::uint32_t buckets_max>
 class Sketch {
     static_assert(buckets_max >= 16,
-                  "a sketch must have at least 16 buckets: its widest level has up to 13");
+                  "a sketch must have at least 16 buckets, because its widest level may need 13");
 
   public:
     void add(double value) noexcept {

@@ -69,9 +69,10 @@ class Random {
         is_block_made_ = false;
     }
 
-    // For engines: a block, with its second draw before its first.
+    // For engines: a block. The second draw is stored before the first draw.
     using Block = std::array<std::uint64_t, 2>;
-    // For engines: supplies block counter(), computed ahead. Requires: there was no draw yet.
+    // For engines: supplies the block whose number is counter(), and which was computed ahead.
+    // Requires: no draw since the constructor or restart().
     void give_block(const Block& block) noexcept {
         block_ = block;
         is_block_made_ = true;

@@ -36,8 +36,8 @@ inline constexpr int probe_signal = SIGURG;
 // that watch this thread (handler_probe.hpp). All accesses are relaxed: plain loads and stores.
 struct HandlerCall {
     std::atomic<FaultGuard*> guard{nullptr};  // the armed guard; null: no handler runs
-    // The number of the call, among the calls of the thread's current probe. While this probe is
-    // current, the same number means that the same call still runs.
+    // The number of the call. The HandlerProbe that is current on the thread counts the calls.
+    // While this probe is current, the same number means that the same call still runs.
     std::atomic<std::uint64_t> number{0};
 };
 extern constinit thread_local HandlerCall handler_call [[gnu::tls_model("initial-exec")]];
@@ -98,9 +98,9 @@ class FaultGuard {
     // The frame that called sigsetjmp must be live whenever the guard is armed.
     sigjmp_buf& env() noexcept { return env_; }
 
-    // Called after the jump. Resets state of the thread to its value outside of handlers: the
-    // floating-point environment, and in the C++ runtime the caught exceptions and the number of
-    // uncaught exceptions.
+    // Called after the jump. Resets the floating-point environment of the thread to the environment
+    // outside of handlers. In the C++ runtime, resets the thread's caught exceptions and its number
+    // of uncaught exceptions.
     void recover() const noexcept;
 
     // Called after a handler returned. The handler may have changed the environment, for example

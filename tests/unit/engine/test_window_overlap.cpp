@@ -10,8 +10,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-// Returns the share after 100 windows. The execution of each window takes `window`. After that, the
-// worker waits for the result for `reduction`.
+// Returns the share of a window that is left to execute at the cut, after 100 windows. The
+// execution of each window takes `window`. After that, the worker waits for the result; this takes
+// `reduction`.
 double share_of(microseconds window, microseconds reduction) {
     WindowOverlap overlap;
     WindowOverlap::Clock::time_point now{std::chrono::seconds(1)};

@@ -25,13 +25,15 @@ class Housekeeping {
 
     // Called for each new GVT, after Throttle::on_gvt(). `events_ahead_max`: the minimum of
     // events_ahead_max() over all workers. If memory is short, limits the number of events beyond
-    // GVT. On all ranks, the limit follows from the worker with the least free memory, because the
-    // events of one worker send events into the memory of other workers.
+    // GVT. All workers of all ranks have the same limit, which is computed for the worker with the
+    // least free memory. The reason is that the events of one worker send events to other workers,
+    // and these events take memory there.
     void on_gvt(std::uint32_t events_ahead_max);
     // A contribution to a GVT round: MemoryReclaim::events_ahead_max().
     std::uint32_t events_ahead_max() const noexcept { return reclaim_.events_ahead_max(); }
 
-    // Whether memory is short, so that an LP whose history is final keeps no part of the history.
+    // Whether memory is short. In this case, an LP keeps no part of its history when all events of
+    // the history are final.
     bool is_memory_low() const noexcept { return reclaim_.is_low(); }
     // Called in every turn. Frees memory for a limited time.
     void reclaim_memory();
