@@ -70,6 +70,7 @@ PARTS = {
     "src/memory": {"interpose": ["image", "heap", "region", "handler"], "image": ["heap", "region"],
                    "heap": ["region", "handler"], "region": ["handler"]},
     "numa": {"place": ["measure", "decide", "os"], "measure": ["decide", "os"]},
+    RESEARCH: {"meter": ["qemu"], "timed": ["qemu"]},
     "src/util": {"file": [""]},
 }
 
@@ -138,6 +139,8 @@ FOREIGN = {
     "src/memory/handler": ["cxxabi.h", "execinfo.h", "pthread.h", "setjmp.h", "signal.h", "ucontext.h",
                            "unistd.h"],
     RESEARCH: ["nlohmann/*", "unistd.h"],
+    # This plug-in replaces functions of libc.
+    "jobs/research/timed/plugin": ["*.h", "linux/futex.h", "sys/*"],
     "numa/place": ["pthread.h"],
     "numa/measure": ["nlohmann/*", "unistd.h"],
     "numa/decide": ["nlohmann/*"],

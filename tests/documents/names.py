@@ -72,7 +72,7 @@ helps += [said_by(programs.bin / model, "--help") for model in ("rootsim_post", 
 helps += [said_by(sys.executable, CHECKOUT / script, "--help") for script in
           ("jobs/bench", "jobs/replicate", "jobs/report", "tests/guest/run.py", "tests/hosts/run.py",
            *(f"jobs/research/{command}" for command in
-             ("meter", "paper_numa", "paper_state_saving", "paper_bwap", "cost_model")))]
+             ("meter", "timed", "paper_numa", "paper_state_saving", "paper_bwap", "cost_model")))]
 helps += [said_by(CHECKOUT / script, "--help") for script in ("jobs/run", "tests/run")]
 helps.append(said_by(CHECKOUT / "jobs/run", "slurm", "--help"))
 # Of SLURM's options, only those that the job scripts use are allowed.

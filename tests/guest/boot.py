@@ -27,6 +27,8 @@ HERE = Path(__file__).resolve().parent
 BOOTS_MAX = 4
 BOOT_SECONDS_MAX = 150  # usually 4; on a busy machine 15, with a load average of 15 more than 60
 TIMED_OUT = 124
+# A plug-in ends QEMU with this exit code, after a message, if it cannot be used with this QEMU.
+UNUSABLE = 77
 CRASHED = 125
 
 # `single` emulates all cores in one thread, in turns. It becomes slower only by the share of one
@@ -44,8 +46,9 @@ PROCESSOR = "max,la57=off,erms=off,fsrm=off"
 # The guest ends instead of rebooting, skips work that only a real machine needs, and trusts its
 # clock even when the host had no time for it.
 KERNEL_OPTIONS = ("console=ttyS0 panic=-1 mitigations=off nokaslr init_on_alloc=0 apparmor=0 "
-                  "audit=0 nowatchdog rcupdate.rcu_cpu_stall_suppress=1 tsc=reliable no_timer_check "
-                  "random.trust_cpu=on lpj=8000000 cryptomgr.notests")
+                  "audit=0 tsc=reliable no_timer_check random.trust_cpu=on lpj=8000000 cryptomgr.notests")
+# The kernel's watchdogs need a clock that does not depend on the load of the host.
+NO_WATCHDOGS = "nowatchdog rcupdate.rcu_cpu_stall_suppress=1"
 
 # The busybox commands that init.sh and session.sh use.
 APPLETS = ["cat", "cp", "hostname", "ifconfig", "insmod", "kill", "ln", "mkdir", "mkfifo", "mount",
@@ -65,6 +68,9 @@ class Job:
     timeout: float = 300  # seconds from the command's start
     accelerator: str = "single"
     plugin: str = ""  # one of QEMU's plugins, with its arguments
+    preload: Path | None = None  # a library that QEMU's process loads first
+    watchdogs: bool = False  # whether the kernel's watchdogs are on
+    boot_seconds: float = BOOT_SECONDS_MAX
     verbose: bool = False
 
 
@@ -76,6 +82,8 @@ def run(images, topology, job):
             boot.watch()
             if boot.exit_code is not None:
                 return boot.exit_code
+            if boot.is_unusable:
+                return UNUSABLE
             if boot.timed_out:
                 _say(f"the command has not ended after {job.timeout:g} s")
                 return TIMED_OUT
@@ -100,16 +108,19 @@ class _Boot:
         self.exit_code = None
         self.started = False
         self.timed_out = False
+        self.is_unusable = False
         self._job = job
         self._console = work / "console"
         self._report = b""
+        preload = ["env", f"LD_PRELOAD={job.preload}"] if job.preload else []
+        kernel_options = KERNEL_OPTIONS if job.watchdogs else f"{KERNEL_OPTIONS} {NO_WATCHDOGS}"
         self._qemu = [
             # The guest must end with this process, whatever ends this process.
-            "setpriv", "--pdeathsig", "KILL", *images.qemu,
+            "setpriv", "--pdeathsig", "KILL", *preload, *images.qemu,
             "-machine", "q35", "-cpu", PROCESSOR, "-accel", ACCELERATORS[job.accelerator],
             "-nodefaults", "-display", "none", "-no-reboot",
             *qemu_arguments(topology),
-            "-kernel", str(images.kernel), "-initrd", str(_pack(images, job, work)), "-append", KERNEL_OPTIONS,
+            "-kernel", str(images.kernel), "-initrd", str(_pack(images, job, work)), "-append", kernel_options,
             "-serial", f"file:{self._console}", *_export("host", Path("/"), "on"),
         ]
         for number, folder in enumerate(job.writable):
@@ -137,7 +148,7 @@ class _Boot:
             for end in ends:
                 os.close(end)
 
-            deadline = begun + BOOT_SECONDS_MAX
+            deadline = begun + self._job.boot_seconds
             while channels.get_map():
                 if time.monotonic() > deadline:
                     self.timed_out = self.started
@@ -150,6 +161,8 @@ class _Boot:
                     deadline = time.monotonic() + self._job.timeout
                     if self._job.verbose:
                         _say(f"the command starts after {time.monotonic() - begun:.1f} s")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.is_unusable = qemu.wait(timeout=5) == UNUSABLE
 
     def _forward(self, key):
         """Forwards the data of a channel; returns False at the end of the channel."""

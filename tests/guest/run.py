@@ -28,7 +28,8 @@ from lib import arguments  # noqa: E402
 class Parser(arguments.Parser):
     """The command line of a job that runs in a guest."""
 
-    def __init__(self, job, description):
+    def __init__(self, job, description, timeout=300):
+        self._timeout = timeout
         super().__init__(job, description=description,
                          usage=f"./jobs/run {job} TOPOLOGY [OPTION...] -- COMMAND...",
                          formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -47,8 +48,8 @@ class Parser(arguments.Parser):
             help="a variable of the command's environment, which is empty by default")
         add("--sysctl", metavar="NAME=VALUE", type=setting, action="append", default=[],
             help="a setting of the guest's kernel, as in vm.nr_hugepages=8")
-        add("--timeout", metavar="SECONDS", type=float, default=300,
-            help="time limit of the command, without the boot (300)")
+        add("--timeout", metavar="SECONDS", type=float, default=self._timeout,
+            help=f"time limit of the command, without the boot ({self._timeout})")
         add("--verbose", action="store_true", help="show QEMU's command and failed boots")
 
     def parse_words(self, words):

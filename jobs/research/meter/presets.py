@@ -13,6 +13,10 @@ Sources:
                1996); latencies: J. Laudon, D. Lenoski, The SGI Origin: a ccNUMA highly scalable
                server (ISCA 1997). The TLB has 64 entries of two neighboring pages each, modeled as
                128 entries of one page
+  epyc7003     "Milan": AMD, Software Optimization Guide for AMD EPYC 7003 Processors (56665), chapter 2;
+               eight cores share the last level. Latencies: assumed
+  altra        Neoverse N1: Arm, Neoverse N1 Core Technical Reference Manual (100616); system cache of
+               Ampere Altra. Latencies: assumed
   xeon         Skylake server, ten cores of a node: Intel 64 and IA-32 Architectures Optimization
                Reference Manual, chapters on the Skylake and Skylake Server microarchitectures
 
@@ -74,6 +78,12 @@ MACHINES = {
     "origin2000": Machine((Cache(32 * KIB, 2, line=32), Cache(4 * MIB, 2, line=128)),
                           (Tlb((128, 128), unified=True), Tlb((0, 1))),
                           (5.1, 56), 310, 200, 3),
+    "epyc7003": Machine((Cache(32 * KIB, 8), Cache(512 * KIB, 8), Cache(32 * MIB, 16, share=8)),
+                        (Tlb((64, 64), unified=True), Tlb((2048, 8), unified=True)),
+                        (1.2, 4, 14), 96, 10, 0.12),
+    "altra": Machine((Cache(64 * KIB, 4), Cache(1 * MIB, 8), Cache(32 * MIB, 16, share=0)),
+                     (Tlb((48, 48), unified=True), Tlb((1280, 5), unified=True)),
+                     (1.3, 4, 30), 95, 15, 0.13),
     "xeon": Machine((Cache(32 * KIB, 8), Cache(1 * MIB, 16), Cache(13 * MIB + 3 * MIB // 4, 11, share=0)),
                     (Tlb((64, 4), (32, 4)), Tlb((1536, 12), unified=True)),
                     (1.7, 5.8, 21), 80, 10, 0.2),

@@ -9,10 +9,8 @@
 //   period=MILLISECONDS  length of a period of the event loop
 //   cpus=N:N:…           the node of each CPU
 //   memory=BYTES:…       the memory of each node
-//   l1, l2, l3=LINE_SHIFT:SETS:WAYS:SHARE
-//                        SHARE: number of CPUs of a node that share the cache; 0: all
-//   tlb1, tlb2=SETS:WAYS:SETS:WAYS:UNIFIED
-//                        for small and huge pages
+//   l1, l2, l3, tlb1, tlb2
+//                        the modeled caches (jobs/research/qemu/cache_tree.hpp)
 //
 // Thread: the callbacks of a CPU run in the thread that emulates the CPU. Only this thread accesses
 // the counts of the CPU. Requires accel=tcg,thread=multi: with one thread for all CPUs, QEMU passes
@@ -28,15 +26,20 @@
 #include <string_view>
 #include <vector>
 
-#include "caches.hpp"
-#include "kind_map.hpp"
-#include "qemu_api.hpp"
+#include "jobs/research/meter/plugin/kind_map.hpp"
+#include "jobs/research/qemu/arguments.hpp"
+#include "jobs/research/qemu/cache_tree.hpp"
+#include "jobs/research/qemu/guest_memory.hpp"
+#include "jobs/research/qemu/instructions.hpp"
+#include "jobs/research/qemu/qemu_api.hpp"
 #include "util/meter_marks.hpp"
 
 namespace nw::meter {
 namespace {
 
-constexpr std::size_t nodes_max = 16, cpus_max = 126, levels = 3;
+using namespace qemu;
+
+constexpr std::size_t nodes_max = 16, cpus_max = 126, levels = cache_levels;
 constexpr std::uint64_t kernel_half = std::uint64_t{1} << 47;
 // The last period also contains everything later.
 constexpr std::uint64_t periods_max = 200;
@@ -86,16 +89,10 @@ struct Cpu {
     Thread own;
     Thread* thread = &own;
     std::optional<Tlb> tlb;
-    Cache* caches[levels] = {};  // null: no such level
-    Cache* last = nullptr;       // the last level
+    CpuCaches caches;
     qemu_plugin_register *rdi = nullptr, *rsi = nullptr;
     GByteArray* bytes = nullptr;
 };
-
-int api_version() {
-    if (qemu_plugin_register_vcpu_tb_exec_cond_cb != nullptr) return 3;
-    return qemu_plugin_get_registers != nullptr ? 2 : 1;
-}
 
 class Meter {
   public:
@@ -113,18 +110,14 @@ class Meter {
   private:
     bool set(std::string_view name, const std::vector<std::uint64_t>& values);
     void make_caches();
-    std::uint64_t offset_of(std::uint64_t physical) const;
-    unsigned node_of(std::uint64_t offset) const;
     Thread* thread_at(std::uint64_t address);
 
     std::string out_;
     std::vector<unsigned> node_of_cpu_;
-    std::vector<std::uint64_t> memory_end_;  // of each node, as an offset in the RAM without holes
-    Shape shapes_[levels];
-    unsigned shares_[levels] = {};
-    TlbShape tlb_[2];
+    GuestMemory memory_;
+    CacheShapes shapes_;
+    CacheTree caches_;
     std::vector<std::unique_ptr<Cpu>> cpus_;
-    std::vector<std::unique_ptr<Cache>> caches_;
     std::optional<Stamps> stamps_;
     std::unique_ptr<KindMap> kinds_ = std::make_unique<KindMap>();
     std::mutex threads_mutex_;
@@ -136,17 +129,6 @@ class Meter {
     std::atomic<std::int64_t> loop_begun_{0};  // time of the host's clock; 0: not begun
 };
 Meter* Meter::the_one = nullptr;
-
-std::vector<std::uint64_t> numbers(std::string_view text) {
-    std::vector<std::uint64_t> found;
-    for (const char* at = text.data(); *at != '\0';) {
-        char* end = nullptr;
-        found.push_back(std::strtoull(at, &end, 10));
-        if (end == at) return {};
-        at = *end == ':' ? end + 1 : end;
-    }
-    return found;
-}
 
 std::int64_t now_ns() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -162,92 +144,35 @@ bool Meter::set(std::string_view name, const std::vector<std::uint64_t>& values)
         return !values.empty() && values.size() <= cpus_max;
     }
     if (name == "memory") {
-        std::uint64_t end = 0;
-        for (const std::uint64_t bytes : values) memory_end_.push_back(end += bytes);
+        memory_ = GuestMemory(values);
         return !values.empty() && values.size() <= nodes_max;
     }
-    const auto shape = [&values](std::size_t at) {
-        return Shape{.sets = values[at], .ways = static_cast<unsigned>(values[at + 1])};
-    };
-    if (name == "l1" || name == "l2" || name == "l3") {
-        if (values.size() != 4) return false;
-        const auto level = static_cast<std::size_t>(name[1] - '1');
-        shapes_[level] = shape(1);
-        shapes_[level].line_shift = static_cast<unsigned>(values[0]);
-        shares_[level] = static_cast<unsigned>(values[3]);
-        return true;
-    }
-    if (name == "tlb1" || name == "tlb2") {
-        if (values.size() != 5) return false;
-        tlb_[name[3] - '1'] = {shape(0), shape(2), values[4] != 0};
-        return true;
-    }
-    return false;
+    return shapes_.set(name, values);
 }
 
 bool Meter::configure(int argc, char** argv) {
-    for (int i = 0; i < argc; ++i) {
-        const std::string_view argument = argv[i];
-        const std::size_t equals = argument.find('=');
-        if (equals == argument.npos) return false;
-        const std::string_view name = argument.substr(0, equals),
-                               text = argument.substr(equals + 1);
-        if (name == "out")
+    const bool is_set =
+        for_each_argument(argc, argv, [this](std::string_view name, std::string_view text) {
+            if (name != "out") return set(name, numbers(text));
             out_ = text;
-        else if (!set(name, numbers(text)))
-            return false;
-    }
-    if (out_.empty() || node_of_cpu_.empty() || memory_end_.empty()) return false;
-    stamps_.emplace(memory_end_.back());
+            return true;
+        });
+    if (!is_set || out_.empty() || node_of_cpu_.empty() || memory_.nodes() == 0) return false;
+    stamps_.emplace(memory_.bytes());
     make_caches();
     return true;
 }
 
-// A cache is shared by CPUs of one node with consecutive numbers.
 void Meter::make_caches() {
+    caches_ = CacheTree(shapes_, node_of_cpu_);
     for (unsigned number = 0; number < node_of_cpu_.size(); ++number) {
         cpus_.push_back(std::make_unique<Cpu>());
         cpus_.back()->number = number;
-        cpus_.back()->tlb.emplace(tlb_);
+        cpus_.back()->tlb.emplace(shapes_.tlb);
+        cpus_.back()->caches = caches_.of_cpu(number);
         cpus_.back()->periods.push_back(std::make_unique<Counts>());
         cpus_.back()->counts = cpus_.back()->periods.back().get();
     }
-    for (std::size_t level = 0; level < levels; ++level) {
-        if (shapes_[level].sets == 0) continue;
-        const bool is_last = level + 1 == levels || shapes_[level + 1].sets == 0;
-        for (unsigned first = 0; first < cpus_.size();) {
-            std::vector<bool> members(cpus_.size());
-            unsigned end = first;
-            while (end < cpus_.size() && node_of_cpu_[end] == node_of_cpu_[first] &&
-                   (shares_[level] == 0 || end - first < shares_[level]))
-                members[end++] = true;
-            caches_.push_back(std::make_unique<Cache>(shapes_[level], members, is_last));
-            for (; first < end; ++first)
-                cpus_[first]->caches[level] = cpus_[first]->last = caches_.back().get();
-        }
-    }
-}
-
-// The offset in the guest's RAM of an address that QEMU calls physical. On a q35 machine, RAM above
-// 2 GiB is mapped from 4 GiB on. In version 1 of the interface the address is the offset in the RAM
-// plus the offset at which the memory of the node begins.
-std::uint64_t Meter::offset_of(std::uint64_t physical) const {
-    if (api_version() == 1) {
-        std::uint64_t begin = 0;
-        for (const std::uint64_t end : memory_end_) {
-            if (physical < begin + end) return physical - begin;
-            begin = end;
-        }
-        return physical;
-    }
-    constexpr std::uint64_t gib = std::uint64_t{1} << 30;
-    return physical < 4 * gib ? physical : physical - 2 * gib;
-}
-
-unsigned Meter::node_of(std::uint64_t offset) const {
-    unsigned node = 0;
-    while (offset >= memory_end_[node]) ++node;
-    return node;
 }
 
 Thread* Meter::thread_at(std::uint64_t address) {
@@ -261,8 +186,8 @@ Thread* Meter::thread_at(std::uint64_t address) {
 void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, Insn insn) {
     const qemu_plugin_hwaddr* where = qemu_plugin_get_hwaddr(info, address);
     if (where == nullptr || qemu_plugin_hwaddr_is_io(where)) return;
-    const std::uint64_t offset = offset_of(qemu_plugin_hwaddr_phys_addr(where));
-    if (offset >= memory_end_.back()) return;
+    const std::uint64_t offset = memory_.offset_of(qemu_plugin_hwaddr_phys_addr(where));
+    if (offset >= memory_.bytes()) return;
     MeterKind kind = kinds_->at(address);
     if (kind == MeterKind::stack && !cpu.thread->has(address)) {
         Thread* const other = insn == Insn::stack_pointer ? thread_at(address) : nullptr;
@@ -279,7 +204,7 @@ void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, 
         insn != Insn::wide || cpu.part.end != address || cpu.part.is_store != is_store;
     cpu.part = {.end = address + last + 1, .is_store = is_store};
     Counts& counts = *cpu.counts;
-    Cell& cell = counts.cells[phase][k][node_of(offset)][is_store];
+    Cell& cell = counts.cells[phase][k][memory_.node_of(offset)][is_store];
     cell.accesses += is_first;
 
     // A mapping of 2 MiB keeps these bits of the address. A mapping of 4 KiB keeps them only for
@@ -299,15 +224,16 @@ void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, 
         unsigned shift = Stamps::line_shift;
         bool is_missing = true;
         for (std::size_t level = 0; level < levels && is_missing; ++level) {
-            if (cpu.caches[level] == nullptr) continue;
-            shift = std::min(shift, cpu.caches[level]->line_shift());
+            if (cpu.caches.levels[level] == nullptr) continue;
+            shift = std::min(shift, cpu.caches.levels[level]->line_shift());
             // The index of the first level is virtual: it is used before the TLB has the page.
-            is_missing = !cpu.caches[level]->look_up(level == 0 ? address + step : at, at, stamp);
+            is_missing =
+                !cpu.caches.levels[level]->look_up(level == 0 ? address + step : at, at, stamp);
             misses[level] |= is_missing;
         }
         passed |= is_missing && stamp.writer < cpus_.size() &&
                   node_of_cpu_[stamp.writer] != node_of_cpu_[cpu.number] &&
-                  cpus_[stamp.writer]->last->holds(at);
+                  cpus_[stamp.writer]->caches.last->holds(at);
         const std::uint64_t line_bytes = std::uint64_t{1} << shift;
         step += line_bytes - at % line_bytes;
     }
@@ -468,31 +394,6 @@ void on_mark(unsigned number, void* displacement) {
                          value_of(cpu, cpu.rsi));
 }
 
-// The first bytes of an instruction, filled with zeros if it is shorter.
-using Code = std::array<unsigned char, 8>;
-Code code_of(const qemu_plugin_insn* instruction) {
-    Code code{};
-    const std::size_t bytes = std::min(qemu_plugin_insn_size(instruction), code.size());
-    if (api_version() >= 3) {
-        qemu_plugin_insn_data(instruction, code.data(), bytes);
-    } else {
-        const auto data = reinterpret_cast<const void* (*)(const qemu_plugin_insn*)>(
-            reinterpret_cast<void*>(qemu_plugin_insn_data));
-        std::memcpy(code.data(), data(instruction), bytes);
-    }
-    return code;
-}
-
-// The displacement of a mark, nopl DISPLACEMENT(%rdi,%rsi); 0 for other instructions.
-std::uint32_t mark_of(const Code& code) {
-    constexpr unsigned char nop[] = {0x0f, 0x1f, 0x84, 0x37};
-    std::uint32_t displacement = 0;
-    std::memcpy(&displacement, &code[sizeof nop], sizeof displacement);
-    const bool is_mark = std::memcmp(code.data(), nop, sizeof nop) == 0 &&
-                         (displacement & 0xffff'0000) == meter_signature;
-    return is_mark ? displacement : 0;
-}
-
 // Whether the instruction pushes or pops a register, or is a direct call or a return. These access
 // only the stack of the running thread.
 bool is_push_or_pop(const Code& code) {
@@ -554,7 +455,7 @@ void on_cpu(qemu_plugin_id_t, unsigned number) {
 }  // namespace nw::meter
 
 extern "C" {
-[[gnu::visibility("default")]] int qemu_plugin_version = nw::meter::api_version();
+[[gnu::visibility("default")]] int qemu_plugin_version = nw::qemu::api_version();
 
 [[gnu::visibility("default")]] int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*,
                                                        int argc, char** argv) {

@@ -8,8 +8,8 @@
 // number has not changed, or if a CPU of the same cache wrote the line last. So a store does not
 // search the caches of other cores.
 //
-// Not modeled: prefetching, write-back traffic, instruction fetches, accesses by the kernel,
-// exclusive or inclusive levels (each level is filled independently).
+// Not modeled: prefetching, write-back traffic, instruction fetches, exclusive or inclusive levels
+// (each level is filled independently).
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 #include <mutex>
 #include <vector>
 
-namespace nw::meter {
+namespace nw::qemu {
 
 // The state of a line at an access: the number of invalidations before and after the access, and
 // the CPU that wrote the line last before the access.
@@ -122,8 +122,8 @@ class Cache {
                 return was == stamp.before || (stamp.writer < cpus_.size() && cpus_[stamp.writer]);
             });
     }
-    // Whether there is a copy, valid or not. Called by CPUs of other nodes for the last level,
-    // which keeps copies longest.
+    // Whether there is a copy, valid or not. Called for the last level, which keeps copies longest,
+    // by CPUs with another last level.
     bool holds(std::uint64_t address) {
         const std::lock_guard lock(mutex_);
         const std::uint64_t line = address >> sets_.shape().line_shift;
@@ -172,4 +172,4 @@ class Tlb {
     Level levels_[2];
 };
 
-}  // namespace nw::meter
+}  // namespace nw::qemu

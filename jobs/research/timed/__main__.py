@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./jobs/run timed: boots the guest with the plug-in, and prints what the model has counted."""
+
+import json
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "jobs"), str(ROOT / "tests/guest")]
+import boot  # noqa: E402
+import images  # noqa: E402
+import run as guest  # noqa: E402
+from research.meter.presets import MACHINES as CORES  # noqa: E402
+from research.timed import results  # noqa: E402
+from research.timed.arguments import arguments  # noqa: E402
+
+BOOT_SECONDS_MAX = 590  # of this machine's time; usually 10
+QEMU_VERSION = (9, 1)  # the first version with conditional callbacks
+
+
+def joined(values, factor=1):
+    return ":".join(str(round(value * factor)) for value in values)
+
+
+def flat(rows):
+    return [value for row in rows for value in row]
+
+
+def plugin(given, out):
+    """The plug-in and its arguments for QEMU. Commas separate the words, so a comma in a word is
+    doubled."""
+    cores, machine = CORES[given.caches], given.machine
+    nodes = given.topology.nodes
+    words = [str(given.programs / "timed_plugin.so"), f"out={out}",
+             # First, because the other arguments depend on the number of nodes.
+             "memory=" + ":".join(str(node.mib << 20) for node in nodes),
+             "cpus=" + ":".join(str(number) for number, node in enumerate(nodes) for _ in range(node.cpus)),
+             *cores.arguments(),
+             "hit=" + joined(cores.hit_ns, 1000), f"walk={round(cores.walk_ns * 1000)}",
+             "latency=" + joined(flat(machine.latency_ns), 1000 * given.latency_factor),
+             "link=" + joined(flat(machine.link)), "bandwidth=" + joined(machine.bandwidth),
+             f"overlap={round(given.overlap)}", f"skew={round(given.skew * 1000)}",
+             f"instruction={round((given.instruction or cores.instruction_ns) * 1000)}"]
+    return ",".join(word.replace(",", ",,") for word in words)
+
+
+def check_version(qemu):
+    """Raises Unavailable if QEMU is too old."""
+    text = subprocess.run([*qemu, "--version"], capture_output=True, text=True).stdout
+    found = re.search(r"version (\d+)\.(\d+)", text)
+    if not found or (int(found[1]), int(found[2])) < QEMU_VERSION:
+        raise images.Unavailable(f"the modeled guest needs QEMU {'.'.join(map(str, QEMU_VERSION))} or later; "
+                                 f"this is {found[0] if found else 'an unknown version'}")
+
+
+def main():
+    given = arguments()
+    file = given.json or ROOT / f"results/timed-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="numawarp-timed-") as work:
+        job = guest.job_of(given)
+        job.command = [str(given.programs / "meter_begin"), *given.command]
+        job.visible += [given.programs] if guest.below_tmp(given.programs) else []
+        job.accelerator = "multi"
+        job.plugin = plugin(given, f"{work}/counts")
+        job.preload = given.programs / "timed_plugin.so"
+        job.watchdogs = True
+        job.boot_seconds = BOOT_SECONDS_MAX
+        found_images = images.provide()
+        check_version(found_images.qemu)
+        begun = time.monotonic()
+        code = boot.run(found_images, given.topology, job)
+        if code == boot.UNUSABLE:
+            return code
+        if not Path(work, "counts").exists():
+            print("numawarp timed: no counts, because QEMU ended before it had written them", file=sys.stderr)
+            return code or boot.CRASHED
+        found = results.read(f"{work}/counts")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cores = CORES[given.caches]
+    file.write_text(json.dumps({
+        "format": "numawarp timed 1", "note": "all times are modeled, except real_seconds and cpu_seconds",
+        "command": given.command, "caches": given.caches, "machine": given.machine_name,
+        "instruction_ns": given.instruction or cores.instruction_ns, "hit_ns": cores.hit_ns, "walk_ns": cores.walk_ns,
+        "sources": given.machine.sources, "latency_ns": given.machine.latency_ns, "link": given.machine.link,
+        "bandwidth": given.machine.bandwidth, "skew_ns": given.skew, "overlap": given.overlap,
+        "latency_factor": given.latency_factor,
+        "nodes": [{"cpus": node.cpus, "mib": node.mib} for node in given.topology.nodes], "exit_code": code,
+        "real_seconds": time.monotonic() - begun, "cpu_seconds": used.ru_utime + used.ru_stime,
+        **found.fields()}) + "\n")
+    print("\n".join([*found.lines(), f"results  {file}"]), file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    guest.end_with("timed", main)

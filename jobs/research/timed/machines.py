@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines with several nodes, for the modeled guest.
+
+Each machine has caches from meter/presets.py, latencies and bandwidths of pairs of nodes, the
+bandwidth of each memory, and for each figure its source or `assumed`. The matrices are
+[node of the CPU][node of the memory], in nanoseconds and MB/s.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+
+from lib import machine_file
+from research.meter.estimate import Memory, read_memory
+from research.meter.presets import MACHINES as CORES
+
+
+@dataclass(frozen=True)
+class Machine:
+    cores: str  # name in meter/presets.py
+    latency_ns: list
+    link: list  # MB/s of a pair of nodes; 0: no limit of its own
+    bandwidth: list  # MB/s of each memory; 0: no limit
+    sources: str
+
+
+def _matrix(nodes, local, of_pair):
+    return [[local if c == m else of_pair(c, m) for m in range(nodes)] for c in range(nodes)]
+
+
+def _twisted_ladder(c, m):
+    """Hops between two of the eight nodes of a machine with four Opteron packages: each package has two
+    dies, and each die is linked to the die at the same position in each other package."""
+    return 1 if c // 2 == m // 2 or c % 2 == m % 2 else 2
+
+
+def _presets():
+    opteron = _matrix(8, 0, _twisted_ladder)
+    yield "opteron6128", Machine(
+        "opteron6128", _matrix(8, 60, lambda c, m: 60 + 48 * opteron[c][m]),
+        _matrix(8, 0, lambda c, m: 6000 // opteron[c][m]), [12_800] * 8,
+        "the machine of NUMA Time Warp, 8 nodes x 4 cores. Topology: P. Conway et al., IEEE Micro 30(2), 2010. "
+        "Latencies and bandwidths: assumed, with the ratios of distances of 10, 16 and 22 and half a HyperTransport "
+        "link of 16 bits for two hops")
+    yield "epyc", Machine(
+        "epyc7003", _matrix(8, 96, lambda c, m: 112 if c // 4 == m // 4 else 192),
+        _matrix(8, 0, lambda c, m: 0 if c // 4 == m // 4 else 18_000), [38_000] * 8,
+        "two sockets of four nodes each (NPS4). Latencies and bandwidths: assumed, rounded from figures that are "
+        "usual for AMD EPYC 7003")
+    yield "ampere", Machine(
+        "altra", _matrix(2, 95, lambda c, m: 190), _matrix(2, 0, lambda c, m: 35_000), [150_000] * 2,
+        "two sockets, one node each. All figures: assumed, for a machine like Ampere Altra")
+    yield "flat", Machine(
+        "opteron6128", _matrix(4, 60, lambda c, m: 60), _matrix(4, 0, lambda c, m: 0), [0] * 4,
+        "a control without distances: every node reads every memory equally fast")
+
+
+MACHINES = dict(_presets())
+
+
+def of_topology(topology, cores):
+    """The machine that the distances of a topology describe: the latency of own memory times distance
+    / 10, and no limit of bandwidth."""
+    nodes = len(topology.nodes)
+    memory = Memory().completed(topology.distances, nodes)
+    latency = [[memory.latency_ns(c, m, CORES[cores]) for m in range(nodes)] for c in range(nodes)]
+    return Machine(cores, latency, _matrix(nodes, 0, lambda c, m: 0), [0] * nodes,
+                   "latencies: own memory times distance / 10; bandwidths: no limit")
+
+
+def with_distances(topology, machine):
+    """The topology whose distances are proportional to the latencies of the machine."""
+    def distance(c, m):
+        return 10 if c == m else min(254, max(11, round(10 * machine.latency_ns[c][m] / machine.latency_ns[c][c])))
+
+    nodes = range(len(topology.nodes))
+    return dataclasses.replace(topology, distances=[[distance(c, m) for m in nodes] for c in nodes])
+
+
+def read(text, topology, cores):
+    """The machine NAME, or the machine in FILE or FILE#NAME, as ./jobs/run machine writes it. Raises
+    BadMachine."""
+    nodes = len(topology.nodes)
+    if text in MACHINES:
+        found = MACHINES[text]
+        if len(found.bandwidth) != nodes:
+            raise machine_file.BadMachine(f"{text} has {len(found.bandwidth)} nodes; allowed: a machine with {nodes} "
+                                          "nodes, like the topology")
+        return found
+    memory = read_memory(text, nodes).completed(topology.distances, nodes)
+    for name, rows, low, high in (("latency_ns", memory.latency, 1, 1e5), ("bw", memory.bandwidth, 1, 1e7)):
+        for value in (value for row in rows or [] for value in row):
+            if value != 0 and not low <= value <= high:
+                raise machine_file.BadMachine(f"{name} contains {value!r}; allowed: {low:g} to {high:g}")
+    latency = [[memory.latency_ns(c, m, CORES[cores]) for m in range(nodes)] for c in range(nodes)]
+    links = [[0 if c == m else rate for m, rate in enumerate(row)] for c, row in enumerate(memory.bandwidth)]
+    own = [memory.bandwidth[node][node] for node in range(nodes)]
+    return Machine(cores, latency, links, own, f"bandwidths{' and latencies' if memory.latency else ''}: {text}")
