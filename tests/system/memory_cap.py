@@ -6,8 +6,8 @@ reports the memory that it would take. The models are PHOLD with a million event
 Warp without a cap takes up to twice the memory of the sequential engine, and traffic, where the
 memory of a cell grows and shrinks.
 
-Without a cap, Time Warp takes at most three times the sequential engine's memory, and at most four
-times on a busy machine. A run that is ten times as long takes no more memory, because fossil
+Without a cap, Time Warp takes at most four times the sequential engine's memory; on a quiet machine
+it takes about twice this memory. A run that is ten times as long takes no more memory, because fossil
 collection frees enough. The comparison of these two runs uses a window of fixed width, because the
 automatic window widens while one worker waits for its processor. The number of uncommitted events
 limits this widening (docs/gvt.md), also on a busy machine: for one run, this test starts other
@@ -66,7 +66,7 @@ options = ["--lps", 65536, "--events-per-lp", 16, "--remote", 0.1, "--state", 16
 needed, digest = sequential(phold, options)
 free, short, long = (programs.statistics_of("phold", *options[:-1], until, "--window", window, "--workers", 2)["memory"]
                      ["resident_peak_bytes"] for until, window in ((3, "auto"), (3, 0.1), (30, 0.1)))
-programs.expect(free <= 3 * needed, f"without a cap {free / MiB:.0f} MiB, sequentially {needed / MiB:.0f} MiB")
+programs.expect(free <= 4 * needed, f"without a cap {free / MiB:.0f} MiB, sequentially {needed / MiB:.0f} MiB")
 # If the machine is busy, rollbacks make records for events that otherwise have none.
 programs.expect(long <= 1.5 * max(short, needed),
                 f"within a window of 0.1 {short / MiB:.0f} MiB, in a run ten times as long {long / MiB:.0f} MiB")
