@@ -28,6 +28,7 @@ ELSEWHERE = [
     (r"\./jobs/run cost-model\b.*", "system_cost_model"),
     (r"\./jobs/run replicate\b.*", "system_replicate"),
     (r"\./jobs/run meter\b.*", "guest_meter"),
+    (r"\./jobs/run timed\b.*", "guest_timed"),
     (r"tests/checks/protocol_model .*", "check_gvt_model"),
     (r"build/bin/test_numa -s", "test_numa"),
     (r"\./jobs/run --hostfile hosts .*", "hosts_lost_host"),
