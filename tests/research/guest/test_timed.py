@@ -28,7 +28,7 @@ MACHINES = {
 # Messages of the kernel's watchdogs and of the kernel's clock.
 COMPLAINT = re.compile(r"lockup|\bstalls?\b|blocked for more than|marking tsc unstable|warning:|\bBUG:|skew is too large", re.I)
 assert COMPLAINT.search("watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [phold:77]")
-PHOLD = "phold --lps 1024 --events-per-lp 16 --state 1024 --engine timewarp --workers 4 --until 8 --quiet"
+PHOLD = "phold --lps 1024 --events-per-lp 16 --state 1024 --engine timewarp --workers 4 --until 30 --quiet"
 programs = Programs()
 folder = programs.work
 
