@@ -69,8 +69,8 @@ std::vector<int> cpu_numbers(const LoadedTopology& topology) {
 
 // A CPU may have several local nodes (fast memory beside ordinary memory). On this machine, the
 // result of the kernel is used, because first touch uses the same node. On a machine that was
-// described to hwloc, the node with the fewest CPUs is used; among several such nodes, the node
-// with the lowest number.
+// described to hwloc, the node with the fewest CPUs is used; among several such nodes, the first
+// one in hwloc's order.
 NodeId node_of(const LoadedTopology& topology, int cpu) {
     if (is_this_machine(topology)) {
         const int node = numa_available() >= 0 ? numa_node_of_cpu(cpu) : 0;
