@@ -106,8 +106,8 @@ std::uint64_t node_field(NodeId node, const char* name) noexcept {
 // --- move_pages(2), whose statuses are reliable for only some of the pages ---
 
 // During a call, the kernel disables its per-core lists of recently used pages on all cores, so
-// there should be few calls. The kernel also makes all pages of a call inaccessible until the call
-// ends, so a call should be short.
+// there should be few calls. The kernel also makes many pages of a call inaccessible at the same
+// time, so a call should be short.
 constexpr std::size_t pages_per_call = 4096;
 
 // A value that the kernel never writes into a status.

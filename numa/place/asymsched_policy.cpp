@@ -78,7 +78,9 @@ class AsymPolicy final : public PlacementPolicy {
         }
         const std::vector<NodeId> candidates = nodes_for_workers();
         if (candidates.size() < 2) {
-            stays_ = "no choice: only one node has enough CPUs of this process for these workers";
+            stays_ =
+                "no choice: fewer than two nodes have enough CPUs of this process for these "
+                "workers";
             return {};
         }
         const std::vector<std::size_t> used = used_nodes(candidates);

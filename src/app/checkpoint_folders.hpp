@@ -22,9 +22,9 @@ std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings);
 
 // Reads the saved run of --restart, if there is one, into settings.config.restart_from. `identity`
 // must equal the saved run's identity. `modules` are the libraries that the process had loaded at
-// its start. If this run is saved, too, `identity` and `modules` are stored in
-// settings.config.save. Throws SetupError, also if the end time of this run is not later than the
-// time that the saved run has reached.
+// its start. Stores `modules` in settings.config.save, and, if this run is saved, also `identity`.
+// Throws SetupError, also if the end time of this run is not later than the time that the saved run
+// has reached.
 void find_saved_run(Settings& settings, RunIdentity identity, std::vector<LoadedModule> modules,
                     const Setup& setup, bool is_first);
 

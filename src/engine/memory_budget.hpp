@@ -78,9 +78,10 @@ class MemoryBudget {
     }
 
     // Thread: one worker of a Time Warp run, at every GVT round. Whether the run must end: all
-    // means of saving memory have been applied for long enough, but the data that a worker needs in
-    // any case do not fit. (A worker may have taken memory for executing ahead before the limit was
-    // known. Such memory is no reason to end the run, even if it cannot be returned.)
+    // means of saving memory have been applied for long enough, but the memory of the program and
+    // the data that all workers need in any case (note_needed()) do not fit. (A worker may have
+    // taken memory for executing ahead before the limit was known. Such memory is no reason to end
+    // the run, even if it cannot be returned.)
     bool is_infeasible(Clock::time_point now) noexcept;
 
     // For engines that cannot reduce their memory. Throws MachineError if the cap is exceeded.

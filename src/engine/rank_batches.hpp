@@ -45,7 +45,8 @@ class RankBatches {
         return to_[rank].messages - to_[rank].in_closed_batches;
     }
 
-    // Stores in sent[r] the number of batches that were closed for rank r since the last call.
+    // Stores in sent[r] the number of batches that were closed for rank r since the last call, for
+    // each element of `sent`.
     void take_batches_sent(std::span<std::uint32_t> sent) noexcept;
     // Adds to sums[r] the number of messages for rank r since the beginning.
     void add_sent_to(std::vector<std::uint64_t>& sums) const;

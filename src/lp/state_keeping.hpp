@@ -264,8 +264,9 @@ class StateKeeper {
         return kept.bytes_most <= small_state_bytes;
     }
     // Whether the LP's adapted interval is 1. The state must be small. In addition, the run must
-    // use the log (decision 0041), or must have more than lps_in_cache LPs. With more LPs, the past
-    // of an LP leaves the cache before the LP's next event (decision 0038).
+    // use the log (decision 0041), or more than lps_in_cache LPs of the worker must have saved
+    // states. With more such LPs, the past of an LP leaves the cache before the LP's next event
+    // (decision 0038).
     bool is_saved_at_each_event(const SavedStates& kept) const noexcept {
         return is_small(kept) && (uses_log_ || lps_saved_ > lps_in_cache);
     }

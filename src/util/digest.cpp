@@ -40,7 +40,7 @@ void Digest::append_payload(const std::byte* payload, std::size_t payload_bytes)
         const Pair pair = pair_at(payload);
         after.append_pair(pair.first, pair.second);
     }
-    if (payload_bytes == 8) {
+    if (payload_bytes == 8) {  // frequent; a copy of constant size needs no call
         after.append_pair(pair_at(payload, 8).first, 0);
     } else if (payload_bytes != 0) {
         const Pair pair = pair_at(payload, payload_bytes);

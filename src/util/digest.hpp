@@ -4,24 +4,24 @@
 // The digest is equal for equal model, seed and end time, with every engine and any number of
 // workers and ranks.
 //
-// Chain of an LP: each event appends pairs of 64-bit words, namely (time, shape), and one pair for
-// each 16 bytes of its payload. The shape contains the size and the type. The last 16 bytes are
-// filled up with zeros. If the payload has more than 96 bytes, the event appends the XXH3-128 hash
-// (xxHash library) of the payload instead of the payload, because XXH3 hashes long inputs faster.
-// The hash of a pair is the 128-bit product of (low ^ first ^ key_1) and (high ^ second ^ key_2).
-// The new `high` is `low` XOR the upper half of the product. The new `low` is `high` XOR the lower
-// half. Hash functions of the wyhash family (Wang Yi, 2019) use such products, too. The digest
-// detects accidental differences, and gives no protection against deliberate differences.
+// Chain of an LP: `high` and `low` begin with 0. Each event appends pairs of 64-bit words, namely
+// (time, shape), and one pair for each 16 bytes of its payload. The shape contains the size and the
+// type. The last 16 bytes are filled up with zeros. If the payload has more than 96 bytes, the
+// event appends the XXH3-128 hash (xxHash library) of the payload instead of the payload, because
+// XXH3 hashes long inputs faster. The hash of a pair is the 128-bit product of (low ^ first ^
+// key_1) and (high ^ second ^ key_2). The new `high` is `low` XOR the upper half of the product.
+// The new `low` is `high` XOR the lower half. Hash functions of the wyhash family (Wang Yi, 2019)
+// use such products, too. The digest detects accidental differences, and gives no protection
+// against deliberate differences.
 //
-// The LP's term in the sum is a hash of the state and of the LP's id, so that the digest changes if
-// two LPs exchange their histories. The sum is modulo 2^128, so the order of the LPs does not
+// The LP's term in the sum is a hash of `high`, `low` and the LP's id, so that the digest changes
+// if two LPs exchange their histories. The sum is modulo 2^128, so the order of the LPs does not
 // matter.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include <numawarp/ids.hpp>

@@ -74,7 +74,7 @@ def crowded_lines(rows):
     for name, row in rows.items():
         if "1 worker" not in row:
             continue
-        yield f"\n| PHOLD {name} | ns | fraction of the ideal speed | target |\n| --- | --- | --- | --- |"
+        yield f"\n| PHOLD {name} | ns | share of the fair speed | target |\n| --- | --- | --- | --- |"
         for label, ratio in row["ratios"].items():
             column = label.partition(", ")[2]
             yield f"| {column} | {ns(row, column)} | {ratio['ratio']:.2f} | {ratio['wanted']} |"

@@ -3,8 +3,8 @@
 """Checks that names in the documents exist: each --option is in the output of a --help, each
 counter is in the statistics, and each environment variable, type, function and member is in the
 sources. Each --option in a message of the simulator is in the output of a --help, too. A model's
-page contains all its options. The page about placement describes all values of
---place. Names of other projects are listed in NOT_OURS."""
+page contains all its options. The page about placement describes all values of --place. Names of
+other projects are listed in NOT_OURS."""
 
 import json
 import re

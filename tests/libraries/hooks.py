@@ -26,7 +26,7 @@ for engine, workers in (("sequential", 1), ("conservative", 3), ("timewarp", 1),
 # library frees it at the end of the program.
 for engine in "sequential", "conservative", "timewarp":
     done = programs.run("library_starter", "--engine", engine, "--lazy")
-    programs.expect(done.returncode == 0 and "the program contains 1 pointers into memory of LPs"
+    programs.expect(done.returncode == 0 and "the program contains 1 pointer into memory of LPs"
                     in done.stdout, f"{engine}, lazy: {done.returncode} {done.stdout[-300:]}{done.stderr}")
     done = programs.run("library_starter", "--engine", engine)
     programs.expect(done.returncode == 0 and "points into" not in done.stdout, f"{engine}: no notice")

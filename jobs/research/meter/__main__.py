@@ -16,21 +16,13 @@ from research.meter import counts, page, table  # noqa: E402
 from research.meter.arguments import arguments  # noqa: E402
 from research.meter.estimate import Estimate  # noqa: E402
 from research.meter.presets import MACHINES  # noqa: E402
-
-
-def node_of_cpus(topology):
-    return [number for number, node in enumerate(topology.nodes) for _ in range(node.cpus)]
+from research.qemu import plugin_job  # noqa: E402
 
 
 def plugin(given, out):
-    """The plug-in and its arguments for QEMU. Commas separate the words, so a comma in a word is
-    doubled."""
-    words = [str(given.programs / "meter_plugin.so"), f"out={out}",
-             "cpus=" + ":".join(map(str, node_of_cpus(given.topology))),
-             "memory=" + ":".join(str(node.mib << 20) for node in given.topology.nodes),
-             *([f"period={round(given.period * 1000)}"] if given.period else []),
-             *MACHINES[given.caches].arguments()]
-    return ",".join(word.replace(",", ",,") for word in words)
+    return plugin_job.option(given.programs / "meter_plugin.so", given.topology, [
+        f"out={out}", *([f"period={round(given.period * 1000)}"] if given.period else []),
+        *MACHINES[given.caches].arguments()])
 
 
 def main():
@@ -38,17 +30,13 @@ def main():
     file = given.json or ROOT / f"results/meter-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="numawarp-meter-") as work:
-        job = guest.job_of(given)
-        job.command = [str(given.programs / "meter_begin"), *given.command]
-        job.visible += [given.programs] if guest.below_tmp(given.programs) else []
-        job.accelerator = "multi"
-        job.plugin = plugin(given, f"{work}/counts")
+        job = plugin_job.job(given, plugin(given, f"{work}/counts"))
         code = boot.run(images.provide(), given.topology, job)
         if not Path(work, "counts").exists():
             print("numawarp meter: no counts, because QEMU ended before it had written them", file=sys.stderr)
             return code or boot.CRASHED
         machine = MACHINES[given.caches]
-        periods = counts.read(f"{work}/counts", node_of_cpus(given.topology), len(machine.caches))
+        periods = counts.read(f"{work}/counts", plugin_job.node_of_cpus(given.topology), len(machine.caches))
     counted = counts.together(periods)
     estimate = Estimate(counted, machine, given.memory)
     file.write_text(json.dumps({

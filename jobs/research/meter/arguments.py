@@ -22,6 +22,7 @@ from lib.machine_file import BadMachine  # noqa: E402
 from research.meter.counts import Counts  # noqa: E402
 from research.meter.estimate import Memory, read_memory  # noqa: E402
 from research.meter.presets import MACHINES  # noqa: E402
+from research.qemu import plugin_job  # noqa: E402
 
 NODES_MAX, CPUS_MAX = 16, 126  # limits of the plug-in
 
@@ -55,20 +56,17 @@ def arguments():
                         help="--json of an earlier run with another placement: prints how much faster or slower this "
                              "run is by the estimates")
     given = parser.parse_words(sys.argv[1:])
-    nodes = given.topology.nodes
-    cpus = sum(node.cpus for node in nodes)
-    if len(nodes) > NODES_MAX or cpus > CPUS_MAX:
-        parser.error(f"topology '{given.topology_name}' has {len(nodes)} nodes and {cpus} CPUs; allowed: up to "
-                     f"{NODES_MAX} and {CPUS_MAX}")
+    plugin_job.check_size(parser, given, NODES_MAX, CPUS_MAX)
+    nodes = len(given.topology.nodes)
     try:
-        given.memory = read_memory(given.machine, len(nodes)) if given.machine else Memory()
-        given.against = given.against and read_against(parser, given.against, len(nodes), given.caches)
+        given.memory = read_memory(given.machine, nodes) if given.machine else Memory()
+        given.against = given.against and read_against(parser, given.against, nodes, given.caches)
     except BadMachine as error:
         parser.error(f"--machine {given.machine}: {error}")
     except (OSError, ValueError, KeyError, TypeError) as error:
         what = f"it has no {error}" if isinstance(error, KeyError) else error
         parser.error(f"--against: {what}; allowed: a file written by --json")
-    given.memory = given.memory.completed(given.topology.distances, len(nodes))
+    given.memory = given.memory.completed(given.topology.distances, nodes)
     return given
 
 

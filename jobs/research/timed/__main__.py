@@ -16,6 +16,7 @@ import boot  # noqa: E402
 import images  # noqa: E402
 import run as guest  # noqa: E402
 from research.meter.presets import MACHINES as CORES  # noqa: E402
+from research.qemu import plugin_job  # noqa: E402
 from research.timed import results  # noqa: E402
 from research.timed.arguments import arguments  # noqa: E402
 
@@ -32,21 +33,13 @@ def flat(rows):
 
 
 def plugin(given, out):
-    """The plug-in and its arguments for QEMU. Commas separate the words, so a comma in a word is
-    doubled."""
     cores, machine = CORES[given.caches], given.machine
-    nodes = given.topology.nodes
-    words = [str(given.programs / "timed_plugin.so"), f"out={out}",
-             # First, because the other arguments depend on the number of nodes.
-             "memory=" + ":".join(str(node.mib << 20) for node in nodes),
-             "cpus=" + ":".join(str(number) for number, node in enumerate(nodes) for _ in range(node.cpus)),
-             *cores.arguments(),
-             "hit=" + joined(cores.hit_ns, 1000), f"walk={round(cores.walk_ns * 1000)}",
-             "latency=" + joined(flat(machine.latency_ns), 1000 * given.latency_factor),
-             "link=" + joined(flat(machine.link)), "bandwidth=" + joined(machine.bandwidth),
-             f"overlap={round(given.overlap)}", f"skew={round(given.skew * 1000)}",
-             f"instruction={round((given.instruction or cores.instruction_ns) * 1000)}"]
-    return ",".join(word.replace(",", ",,") for word in words)
+    return plugin_job.option(given.programs / "timed_plugin.so", given.topology, [
+        f"out={out}", *cores.arguments(), "hit=" + joined(cores.hit_ns, 1000), f"walk={round(cores.walk_ns * 1000)}",
+        "latency=" + joined(flat(machine.latency_ns), 1000 * given.latency_factor),
+        "link=" + joined(flat(machine.link)), "bandwidth=" + joined(machine.bandwidth),
+        f"overlap={given.overlap}", f"skew={round(given.skew * 1000)}",
+        f"instruction={round((given.instruction or cores.instruction_ns) * 1000)}"])
 
 
 def check_version(qemu):
@@ -63,11 +56,7 @@ def main():
     file = given.json or ROOT / f"results/timed-{time.strftime('%Y-%m-%d-%H%M%S')}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="numawarp-timed-") as work:
-        job = guest.job_of(given)
-        job.command = [str(given.programs / "meter_begin"), *given.command]
-        job.visible += [given.programs] if guest.below_tmp(given.programs) else []
-        job.accelerator = "multi"
-        job.plugin = plugin(given, f"{work}/counts")
+        job = plugin_job.job(given, plugin(given, f"{work}/counts"))
         job.preload = given.programs / "timed_plugin.so"
         job.watchdogs = True
         job.boot_seconds = BOOT_SECONDS_MAX

@@ -4,8 +4,8 @@
 The guest of `./jobs/run guest` runs the command in QEMU's emulator. A plug-in owns the clock of the
 guest: each instruction takes a fixed time, and each access to memory takes the time that a model of
 caches, TLBs, latencies and bandwidths computes. Programs in the guest measure these times with the
-usual functions, so `wall time` in the report of a model is modeled time. It does not depend on the
-load of this machine. docs/how-to/timed.md describes the model and its limits.
+usual functions, so `wall time` in the report of a model is modeled time. The load of this machine
+hardly changes it. docs/how-to/timed.md describes the model and its limits.
 
 Every figure that a program measures in this guest is modeled, not measured.
 
@@ -23,6 +23,7 @@ sys.path[:0] = [str(ROOT / "jobs"), str(ROOT / "tests/guest")]
 import run as guest  # noqa: E402
 from lib.machine_file import BadMachine  # noqa: E402
 from research.meter.presets import MACHINES as CORES  # noqa: E402
+from research.qemu import plugin_job  # noqa: E402
 from research.timed import machines  # noqa: E402
 
 NODES_MAX, CPUS_MAX = 16, 16  # limits of the plug-in
@@ -65,11 +66,7 @@ def arguments():
     add("--programs", metavar="DIR", type=guest.folder, default=ROOT / "build/bin",
         help="folder of the plug-in (build/bin)")
     given = parser.parse_words(sys.argv[1:])
-    nodes = given.topology.nodes
-    cpus = sum(node.cpus for node in nodes)
-    if len(nodes) > NODES_MAX or cpus > CPUS_MAX:
-        parser.error(f"topology '{given.topology_name}' has {len(nodes)} nodes and {cpus} CPUs; allowed: up to "
-                     f"{NODES_MAX} and {CPUS_MAX}")
+    plugin_job.check_size(parser, given, NODES_MAX, CPUS_MAX)
     if re.search(r"[ :]", str(given.programs)):
         parser.error(f"--programs {given.programs}: the path contains a space or a colon; allowed: a path without them, "
                      "because QEMU loads the plug-in with LD_PRELOAD")

@@ -120,8 +120,7 @@ void check_saving(const Setup& setup, const Config& config, const MemorySource& 
             "allowed: the same `ulimit -v`");
     if (saved->stray.to_program > 0 && saved->program_shift != AddressMap::program_shift())
         throw SetupError(fmt::format(
-            "--restart: {} machine words in LPs point into the program, which is at a different "
-            "address "
+            "--restart: {} words in LPs point into the program, which is at a different address "
             "now; allowed: a program linked with -no-pie, a flag that numawarp::numawarp sets",
             saved->stray.to_program));
     if (setup.bound_to_process && saved->stray.elsewhere > 0)
@@ -163,10 +162,10 @@ class PointerScan {
         for (const PointersFromOutside& found : all) {
             if (stays && found.holder == "the program") continue;
             notices_.push_back(
-                fmt::format("{} contains {} pointers into memory of LPs, and a rollback may have "
-                            "undone its data there; start libraries in on_process_start() or "
-                            "on_worker_start()",
-                            found.holder, found.words));
+                fmt::format("{} contains {} into memory of LPs, and a rollback may have restored "
+                            "old data there; call libraries for the first time in "
+                            "on_process_start() or on_worker_start()",
+                            found.holder, plural(found.words, "pointer")));
         }
     }
     PointerScan(const PointerScan&) = delete;
@@ -359,8 +358,8 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
     run_engine(run);
     if (config_.restart_from && ranks_.is_first())
         result.measures.intervals() += config_.restart_from->intervals;
-    // All ranks are interrupted in the same run, so `is_measured` is equal on all ranks, and all
-    // call gather().
+    // Either all ranks are interrupted, or none is. So `is_measured` is equal on all ranks, and
+    // either all ranks call gather(), or none does.
     const bool is_measured = result.reason != EndReason::interrupted && !setup_.measures.empty();
     if (is_measured)
         result.measures.gather(ranks_, result.end_time);

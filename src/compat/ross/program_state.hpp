@@ -29,7 +29,8 @@ struct Program {
     std::vector<std::string> arguments;  // for nw::run: the program's name, and options not of ROSS
     std::vector<std::string> idle;       // options that were given and have no effect
     std::vector<std::string> own_words;  // as in nw::Setup
-    std::size_t left = 0;  // number of words at the end, from "--" on, that only the model reads
+    // The number of words at the end that only the model reads. Includes "--" if it is given.
+    std::size_t left = 0;
     unsigned ranks = 1;
     bool is_done = false;  // tw_run() was called
 };

@@ -18,7 +18,7 @@ namespace {
 
 // The initial estimate: 1 GB/s. All ranks use the largest measured value.
 constexpr double assumed_ns_per_byte = 1;
-// A batch of moves ends when its groups have this total size.
+// A batch of moves ends when its groups, over all ranks, have this total size.
 constexpr std::uint64_t batch_bytes = std::uint64_t{64} << 20;
 // MPI counts bytes in an int.
 constexpr std::uint64_t group_bytes_most = std::uint64_t{1} << 30;

@@ -45,7 +45,7 @@ bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(
 // Returns the policy that the user has chosen, except in two cases. If segments come from libc, no
 // policy can place them, so the result is LocalPolicy. The result is also LocalPolicy if the chosen
 // policy moves workers and several ranks use the same cores without common assignments. With
-// another policy, each rank would choose the same best nodes.
+// the chosen policy, each of these ranks would choose the same best nodes.
 std::unique_ptr<PlacementPolicy> policy_for(MemorySource& memory, const Config& config,
                                             const WorkerPlaces& where, const HostPlacement& host) {
     const bool moves_workers = config.place->moves_workers;

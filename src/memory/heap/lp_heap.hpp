@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recoverable heap of one LP. It has the semantics of malloc, and its snapshots copy only the
-// chunks in use. The size classes and the bitmaps are those of DyMeLoR (Toccaceli, Quaglia:
+// chunks in use. The method, size classes with bitmaps, is from DyMeLoR (Toccaceli, Quaglia:
 // "DyMeLoR: Dynamic Memory Logger and Restorer Library for Optimistic Simulation Objects with
 // Generic Memory Layout", PADS 2008).
 //

@@ -117,8 +117,9 @@ class Region {
     // slot's cell. Returns how many bytes at the beginning of the slot are open; 0 if the kernel
     // refuses.
     std::size_t open_slot(GroupId group, std::size_t open_bytes) noexcept;
-    // Opens or closes whole pages of a slot. Requires: the caller owns the group of the slot, and
-    // the slot is not always open.
+    // Opens or closes whole pages of a slot. Requires: the slot is not always open, and the caller
+    // owns the pages. Pages of mail belong to the holder of their buffer, other pages to the owner
+    // of the group.
     bool set_access(void* address, std::size_t bytes, bool open) noexcept {
         return os_.set_access(address, bytes, open ? Access::write : Access::none) == 0;
     }

@@ -144,6 +144,23 @@ def check_flat():
     programs.expect(spread < 0.08 and max(means) / min(means) - 1 < max(0.02, spread), "flat: " + "; ".join(f"{name} {shown(of)}" for name, of in times.items()))
 
 
+def check_costs():
+    """A boot and a run take not much more of the host's CPUs than docs/how-to/timed.md states."""
+    boot = run("n2", ["true"])
+    seconds = boot["cpu_seconds"]
+    programs.expect(seconds < 20, f"a boot takes {seconds:.1f} s of a CPU")
+    more = run("n2", [f"{programs.bin}/{PHOLD} --until 60 --stats {folder}/phold.json"])
+    busy = 4 * json.loads((folder / "phold.json").read_text())["wall_seconds"]
+    each = (more["cpu_seconds"] - seconds) / busy
+    programs.expect(each < 60, f"a second of a CPU in the guest takes {each:.0f} s of a CPU")
+
+
+def check_many_cpus():
+    """The largest number of CPUs boots and runs."""
+    run(",".join(["2:256M"] * 8), [shlex.join(phold("--lps", 512, "--workers", 16, "--until", 5, "--stats", folder / "many.json"))])
+    programs.expect(json.loads((folder / "many.json").read_text())["workers"] == 16, "16 CPUs")
+
+
 def check_pagemigd():
     """Moved pages cause interrupts of all CPUs; a run in which pages always move ends."""
     run("n4", [shlex.join(phold("--lps", 2048, "--state", 4096, "--touch", 4096, "--workers", 8, "--until", 30, "--rebind", 0.003,
@@ -164,4 +181,6 @@ else:
     check_distance()
     check_flat()
     check_pagemigd()
+    check_costs()
+    check_many_cpus()
 programs.leave()

@@ -5,11 +5,15 @@ tests/research/guest."""
 
 import json
 import sys
+import tempfile
+import unittest.mock
+from pathlib import Path
 
 from programs import CHECKOUT
 from refusals import Refusals
 
 sys.path[:0] = [str(CHECKOUT / "jobs"), str(CHECKOUT / "tests/guest")]
+import boot  # noqa: E402
 import topology  # noqa: E402
 from research.meter.presets import MACHINES as CORES  # noqa: E402
 from research.timed import machines, results  # noqa: E402
@@ -71,6 +75,13 @@ for text, is_usable in [("QEMU emulator version 7.2.22", False), ("QEMU emulator
     except images.Unavailable as reason:
         refused = str(reason)
     programs.expect(is_usable == (not refused) and (is_usable or "9.1 or later" in refused), f"{text}: {refused or 'usable'}")
+
+# A plug-in that cannot be used ends QEMU with this exit code, without another boot. `sh` stands for QEMU.
+with tempfile.TemporaryDirectory() as folder, unittest.mock.patch("boot._pack"):
+    count = Path(folder) / "boots"
+    stand_in = images.Images(["sh", "-c", f"echo boot >> {count}; exit 77"], Path("kernel"), Path("busybox"), [])
+    code = boot.run(stand_in, topology.parse("n1"), boot.Job(["true"], Path(folder)))
+    programs.expect(code == 77 and count.read_text() == "boot\n", f"exit code {code} after {count.read_text().split()}")
 
 # --- the figures of the plug-in ---
 

@@ -204,7 +204,8 @@ TEST_CASE("asymsched: a process on one node reports that there is no choice") {
     run.os.set_allowed_cpus({0, 1});
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {0, n0}, {1, n0}});
     CHECK_FALSE(run.next(1).move_workers);
-    CHECK(run.policy->report().find("no choice: only one node has enough CPUs of this process") !=
+    CHECK(run.policy->report().find(
+              "no choice: fewer than two nodes have enough CPUs of this process") !=
           std::string::npos);
 }
 

@@ -111,22 +111,17 @@ Picoseconds CostModel::cost_of_line(Cpu& cpu, std::uint64_t address, std::uint64
     const bool may_be_shared = is_store && level < qemu::cache_levels &&
                                stamp.changes != stamp.before && stamp.writer != qemu::Stamp::nobody;
     if (level == 0 && !may_be_shared) return 0;
-    Miss miss;
-    if (level < qemu::cache_levels) {
-        miss.latency = rules_.hit[level];
-        if (level == 0) miss.latency = 0;
-    } else {
-        miss = fetch(cpu, offset, stamp, now);
-    }
+    // Called for each miss of the first level, also for a store: it stores the line.
+    const bool is_stream = level > 0 && cpu.streams.continues(offset >> qemu::Stamps::line_shift);
+    Miss miss =
+        level < qemu::cache_levels ? Miss{rules_.hit[level], 0} : fetch(cpu, offset, stamp, now);
     if (may_be_shared) {
         ++cpu.counts.upgrades;
         miss.latency =
             std::max(miss.latency, rules_.latency[cpu.node][rules_.memory.node_of(offset)]);
     }
-    const bool overlaps =
-        is_store | (level > 0 && cpu.streams.continues(offset >> qemu::Stamps::line_shift));
-    return miss.wait +
-           (overlaps ? miss.latency / static_cast<Picoseconds>(rules_.overlap) : miss.latency);
+    const auto overlapping = static_cast<Picoseconds>(is_store || is_stream ? rules_.overlap : 1);
+    return miss.wait + miss.latency / overlapping;
 }
 
 CostModel::Miss CostModel::fetch(Cpu& cpu, std::uint64_t offset, qemu::Stamp stamp,

@@ -23,7 +23,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -88,14 +87,13 @@ class CostModel {
     // The time that an access at the time `now` takes. Thread: of the CPU.
     Picoseconds cost_of(unsigned cpu, const Access& access, Picoseconds now);
 
-    const CostRules& rules() const { return rules_; }
     const AccessCounts& counts(unsigned cpu) const { return cpus_[cpu]->counts; }
 
   private:
-    // The last lines that a CPU has fetched, to detect lines that follow each other.
+    // The last lines that were not in a CPU's first level, to detect consecutive lines.
     class Streams {
       public:
-        // Whether the line follows, or precedes, one of the last lines.
+        // Returns whether the line follows, or precedes, one of the last lines. Stores the line.
         bool continues(std::uint64_t line);
 
       private:

@@ -58,7 +58,8 @@ class GuestClock {
         volatile std::int64_t& used = *vcpus_[vcpu]->used;
         used = used + time;
     }
-    // Thread: any. The value of another thread's vCPU may be some picoseconds old.
+    // Thread: any. While the vCPU of another thread gets an allowance, the value may be wrong by
+    // the skew.
     Picoseconds time_of(unsigned vcpu) const { return vcpus_[vcpu]->time(); }
     // Waits until the vCPU may continue or is kicked, and gives it a new allowance.
     void on_allowance_used(unsigned vcpu);
@@ -90,7 +91,7 @@ class GuestClock {
     const Statistics& statistics(unsigned vcpu) const { return vcpus_[vcpu]->statistics; }
 
   private:
-    // The words that other threads read often are in a cache line of their own.
+    // Two vCPUs share no cache line.
     struct alignas(64) Vcpu {
         volatile std::int64_t* used = nullptr;
         std::atomic<Picoseconds> base{0};  // time = base + *used
@@ -113,6 +114,7 @@ class GuestClock {
     Picoseconds now_locked();
     void run(Vcpu& vcpu, Picoseconds at);
     void stop(Vcpu& vcpu);
+    void wake_main_if_due();
     void wake_those_that_may_continue();
     // How far the vCPU may execute from now on; 0: it must wait.
     Picoseconds allowance(const Vcpu& vcpu) const;
@@ -122,8 +124,6 @@ class GuestClock {
     const Host host_;
     std::vector<std::unique_ptr<Vcpu>> vcpus_;
     std::atomic<bool> is_modeling_{false};
-
-    void wake_main_if_due();
 
     // Protects all members below, and the members of Vcpu that are not atomic. Translated code adds
     // to *used without the mutex.
