@@ -59,7 +59,7 @@ enum class MeterMark : std::uint8_t {
     stack,    // this thread's stack is %rsi bytes at %rdi
     end,      // this thread ends
     commits,  // %rdi: the number of events that this thread has committed so far
-    begin,    // counting starts here
+    begin,    // counting, or the model of time, starts here
     moved,    // %rdi: the number of groups that have just moved to this thread
 };
 inline constexpr std::uint32_t meter_signature = 0x4e57'0000;

@@ -67,8 +67,8 @@ CASES = {
          ["traffic", "--objects", "1024", "--until", "14400",
           "--engine", "timewarp", "--workers", "1", "--rebind", "0.05"],
          STAY, MOVE, 0.97)]),
-    # The cases are: events of 0.2 µs with about one rollback per 100 events, the same with many
-    # rollbacks, and events of 1 µs.
+    # PHOLD has events of 0.2 µs and about one rollback per 100 events, in one case many rollbacks.
+    # The other model has events of 1 µs.
     "trace": (11, [
         ("phold 1,024 x 16",
          ["phold", "--lps", "1024", "--events-per-lp", "16", "--until", "2000", *TWO], [], TRACE, 0.95),

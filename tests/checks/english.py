@@ -94,7 +94,7 @@ class Rule:
     pattern: re.Pattern
     advice: str
     names_too: bool = True  # False: code in backticks, paths and addresses are not searched
-    not_after: re.Pattern | None = None  # a match does not count if the text before the match ends so
+    not_after: re.Pattern | None = None  # no match counts if this matches the end of the text before it
 
     def matches(self, text):
         return any(self.not_after is None or not self.not_after.search(text[:match.start()])

@@ -140,7 +140,7 @@ FOREIGN = {
                            "unistd.h"],
     RESEARCH: ["nlohmann/*", "unistd.h"],
     # This plug-in replaces functions of libc.
-    "jobs/research/timed/plugin": ["*.h", "linux/futex.h", "sys/*"],
+    "jobs/research/timed/plugin": ["*.h"],
     "numa/place": ["pthread.h"],
     "numa/measure": ["nlohmann/*", "unistd.h"],
     "numa/decide": ["nlohmann/*"],

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The reference of the public headers (jobs/reference) is generated without a warning. It contains
-all public headers. If a name of any kind has no comment, the generation fails with a line that contains the
-name. The test is skipped if Doxygen is missing."""
+all public headers. If a name of any kind has no comment, the generation fails with a line that
+contains the name. The test is skipped if Doxygen is missing."""
 
 import re
 import shutil

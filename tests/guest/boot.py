@@ -75,7 +75,7 @@ class Job:
 
 
 def run(images, topology, job):
-    """The command's exit code, or TIMED_OUT or CRASHED, with an explanation on stderr."""
+    """The command's exit code, or TIMED_OUT, CRASHED or UNUSABLE, with an explanation on stderr."""
     for _ in range(BOOTS_MAX):
         with tempfile.TemporaryDirectory(prefix="numawarp-guest-") as work:
             boot = _Boot(images, topology, job, Path(work))

@@ -4,8 +4,8 @@
 The guest of `./jobs/run guest` runs the command in QEMU's emulator. A plug-in counts each access of
 user programs by node of the CPU, node of the page, kind of memory and phase of the run. It also
 counts the misses in a model of caches and TLBs. Kinds and phases are known for programs of
-numawarp; for other programs only nodes are known. A table goes to stderr, and all counts go to results/ as JSON.
-docs/how-to/meter.md describes the counts.
+numawarp; for other programs only nodes are known. A table goes to stderr, and all counts go to
+results/ as JSON. docs/how-to/meter.md describes the counts.
 
 Exit codes: those of ./jobs/run guest. The code 125 is also used if nothing was counted.
 """

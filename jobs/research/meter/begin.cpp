@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the counts of the meter, then replaces itself with the given command. So the counts do not
-// contain earlier activities of the guest.
+// Starts the counts of the meter, or the modeled time of the modeled guest, then replaces itself
+// with the given command. So the counts do not contain earlier activities of the guest.
 //
 // usage: meter_begin COMMAND...
 #include <cstdio>

@@ -12,7 +12,7 @@ import images
 import topology
 from lib.series.machine import ProgramFailed
 from lib.series.runner import run_programs
-from research.meter.call import job
+from research.qemu.call import job
 from research.meter.counts import WORK
 from research.meter.estimate import Estimate, Memory
 from research.meter.presets import MACHINES
@@ -52,7 +52,7 @@ def demand_guest(name, programs):
 def run_metered(programs, topology_text, command, options, folder, on_tick):
     """(Outcome, the meter's JSON or None). `folder`: a folder to which the command may write."""
     file = Path(folder) / "meter.json"
-    meter = [*job(programs, topology_text, file), *options, "--rw", folder, "--timeout", 3600, "--", *command]
+    meter = [*job("meter", programs, topology_text, file), *options, "--rw", folder, "--timeout", 3600, "--", *command]
     outcome = run_programs([meter], on_tick, folder=Path(folder))
     return outcome, json.loads(file.read_text()) if outcome.code == 0 else None
 

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from lib.number_text import plain  # noqa: E402
 from lib.series.machine import machine_facts, one_line  # noqa: E402
-from research.meter.call import UNAVAILABLE, metered  # noqa: E402
+from research.qemu.call import UNAVAILABLE, called  # noqa: E402
 from research.meter.counts import KINDS, Counts  # noqa: E402
 from research.series.page import table  # noqa: E402
 
@@ -38,7 +38,7 @@ class NoGuest(Exception):
 def measured(programs, topology, words, options=(), before=()):
     """The meter's JSON."""
     command = [*before, Path(programs) / words[0], *words[1:], "--engine", "timewarp", "--workers", 8, "--quiet"]
-    found, done = metered(programs, topology, command, options)
+    found, done = called("meter", programs, topology, command, options)
     if done.returncode == UNAVAILABLE:
         raise NoGuest(done.stderr.strip())
     if found is None or done.returncode not in (0, 130):

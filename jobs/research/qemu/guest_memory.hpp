@@ -2,12 +2,20 @@
 // The memory of a guest's nodes, and the node of each physical address.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "jobs/research/qemu/qemu_api.hpp"
 
 namespace nw::qemu {
+
+// Whether the page at a virtual address and at an offset in the guest's RAM is a huge page. A
+// mapping of 2 MiB keeps these bits of the address. A mapping of 4 KiB keeps them only for one page
+// in 512.
+inline bool is_huge_page(std::uint64_t address, std::uint64_t offset) {
+    return ((address ^ offset) & ((1 << 21) - (1 << 12))) == 0;
+}
 
 class GuestMemory {
   public:

@@ -19,8 +19,8 @@ def node_of_cpus(topology):
 
 
 def option(file, topology, words):
-    """The plug-in `file` and its arguments for QEMU's option -plugin: the topology, then `words`. Commas
-    separate the arguments, so a comma in an argument is doubled."""
+    """The plug-in `file` and its arguments for QEMU's option -plugin: the topology, then `words`, which
+    may depend on the topology. Commas separate the arguments, so a comma in an argument is doubled."""
     words = [str(file), "memory=" + ":".join(str(node.mib << 20) for node in topology.nodes),
              "cpus=" + ":".join(map(str, node_of_cpus(topology))), *words]
     return ",".join(word.replace(",", ",,") for word in words)

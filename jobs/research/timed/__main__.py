@@ -64,10 +64,9 @@ def main():
         check_version(found_images.qemu)
         begun = time.monotonic()
         code = boot.run(found_images, given.topology, job)
-        if code == boot.UNUSABLE:
-            return code
         if not Path(work, "counts").exists():
-            print("numawarp timed: no counts, because QEMU ended before it had written them", file=sys.stderr)
+            if code != boot.UNUSABLE:
+                print("numawarp timed: no counts, because QEMU ended before it had written them", file=sys.stderr)
             return code or boot.CRASHED
         found = results.read(f"{work}/counts")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

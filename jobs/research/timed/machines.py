@@ -36,7 +36,7 @@ def _twisted_ladder(c, m):
 def _presets():
     opteron = _matrix(8, 0, _twisted_ladder)
     yield "opteron6128", Machine(
-        "opteron6128", _matrix(8, 60, lambda c, m: 60 + 48 * opteron[c][m]),
+        "opteron6128", _matrix(8, 60, lambda c, m: 60 + 36 * opteron[c][m]),
         _matrix(8, 0, lambda c, m: 6000 // opteron[c][m]), [12_800] * 8,
         "the machine of NUMA Time Warp, 8 nodes x 4 cores. Topology: P. Conway et al., IEEE Micro 30(2), 2010. "
         "Latencies and bandwidths: assumed, with the ratios of distances of 10, 16 and 22 and half a HyperTransport "
@@ -94,4 +94,5 @@ def read(text, topology, cores):
     latency = [[memory.latency_ns(c, m, CORES[cores]) for m in range(nodes)] for c in range(nodes)]
     links = [[0 if c == m else rate for m, rate in enumerate(row)] for c, row in enumerate(memory.bandwidth)]
     own = [memory.bandwidth[node][node] for node in range(nodes)]
-    return Machine(cores, latency, links, own, f"bandwidths{' and latencies' if memory.latency else ''}: {text}")
+    return Machine(cores, latency, links, own, f"bandwidths: {text}; latencies: " + (
+        text if memory.latency else "own memory times distance / 10"))

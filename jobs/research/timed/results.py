@@ -14,7 +14,7 @@ class Cpu:
     seconds: float  # modeled time at the end of the guest
     accesses: int
     walks: int  # through the page table
-    upgrades: int  # stores to lines that other CPUs share
+    upgrades: int  # stores to lines that other CPUs may hold
     waited_seconds: float  # for room in memories and links
     allowances: int
     overruns: int  # blocks that a CPU executed although it had to wait

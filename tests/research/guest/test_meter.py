@@ -12,7 +12,7 @@ import sys
 from programs import CHECKOUT, Programs
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
-from research.meter.call import UNAVAILABLE, metered  # noqa: E402
+from research.qemu.call import UNAVAILABLE, called  # noqa: E402
 from research.meter.counts import KINDS, LOOP  # noqa: E402
 
 TOLERANCE = 0.01
@@ -26,7 +26,7 @@ programs = Programs()
 
 def meter(topology, name, *words, caches="opteron6128", options=()):
     """(JSON, terminal output) of a command."""
-    counts, done = metered(programs.bin, topology, words, ["--caches", caches, *options])
+    counts, done = called("meter", programs.bin, topology, words, ["--caches", caches, *options])
     if done.returncode == UNAVAILABLE:
         print(done.stderr, end="")
         sys.exit(UNAVAILABLE)

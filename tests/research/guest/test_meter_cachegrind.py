@@ -14,7 +14,7 @@ from programs import CHECKOUT, Programs
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
 from lib.cachegrind import read_summary  # noqa: E402
-from research.meter.call import UNAVAILABLE, metered  # noqa: E402
+from research.qemu.call import UNAVAILABLE, called  # noqa: E402
 
 # cachegrind counts 3 and 4 % fewer accesses in the two models: for an instruction that adds to
 # memory, it counts one access, and lackey and the meter count two. With QEMU 7.2 and 10.0.2, the
@@ -60,7 +60,7 @@ def by_lackey(command):
 
 
 def by_meter(caches, command):
-    found, done = metered(programs.bin, "n1", command, ["--caches", caches])
+    found, done = called("meter", programs.bin, "n1", command, ["--caches", caches])
     if done.returncode == UNAVAILABLE:
         print(done.stderr, end="")
         sys.exit(UNAVAILABLE)

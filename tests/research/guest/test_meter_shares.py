@@ -11,7 +11,7 @@ from programs import CHECKOUT, Programs
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
 from research.meter import shares  # noqa: E402
-from research.meter.call import UNAVAILABLE  # noqa: E402
+from research.qemu.call import UNAVAILABLE  # noqa: E402
 
 programs = Programs()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The modeled guest. A program in the guest measures the latencies and bandwidths that the model was
-given. The modeled time of PHOLD does not depend on the load of the host. The kernel's watchdogs
+given. The load of the host hardly changes the modeled time of PHOLD. The kernel's watchdogs
 report nothing.
 
 usage: test_timed.py PROGRAMS [all]     all: with four nodes, more runs and other parameters"""
@@ -17,7 +17,7 @@ import sys
 from programs import CHECKOUT, Programs
 
 sys.path.insert(0, str(CHECKOUT / "jobs"))
-from research.timed.call import UNAVAILABLE, timed  # noqa: E402
+from research.qemu.call import UNAVAILABLE, called  # noqa: E402
 
 # Asymmetric: a row and a column that are exchanged give other figures.
 MACHINES = {
@@ -36,12 +36,12 @@ folder = programs.work
 def run(topology, script, *options):
     """The JSON of the modeled guest in which a shell has executed the lines of `script`."""
     (folder / "script.sh").write_text("set -e\n" + "\n".join(script) + "\n")
-    found, done = timed(programs.bin, topology, ["sh", folder / "script.sh"],
+    found, done = called("timed", programs.bin, topology, ["sh", folder / "script.sh"],
                         ["--rw", folder, "--ro", programs.bin, *options])
     if done.returncode == UNAVAILABLE:
         print(done.stderr, end="")
         sys.exit(UNAVAILABLE)
-    programs.expect(done.returncode == 0, f"{topology}: exit code {done.returncode}{done.stderr if done.returncode else ''}")
+    programs.expect(done.returncode == 0, f"{topology}: exit code {done.returncode} {done.stderr if done.returncode else ''}")
     if done.returncode != 0:
         programs.leave()
     return found
@@ -52,7 +52,8 @@ def within(found, wanted, share):
 
 
 def check_tables(topology):
-    """`placement measure` in the guest finds the tables of the model, and the kernel's watchdogs, with
+    """`placement measure` in the guest finds the tables of the model, except the bandwidth of own memory,
+    which the two CPUs of a node do not use completely. And the kernel's watchdogs, with
     limits of a few modeled seconds, report nothing."""
     machine = folder / f"{topology}.json"
     machine.write_text(json.dumps(MACHINES[topology]))

@@ -18,7 +18,7 @@ import topology  # noqa: E402
 from research.meter.presets import MACHINES as CORES  # noqa: E402
 from research.timed import machines, results  # noqa: E402
 from research.timed.__main__ import check_version, images  # noqa: E402
-from research.timed.arguments import USABLE_CORES  # noqa: E402
+from research.timed.arguments import CPUS_MAX, NODES_MAX, USABLE_CORES  # noqa: E402
 
 programs = Refusals()
 run = CHECKOUT / "jobs/run"
@@ -63,6 +63,8 @@ programs.expect(len({latency for row in flat.latency_ns for latency in row}) == 
 for name, cores in USABLE_CORES.items():
     programs.expect(list(cores.hit_ns) == sorted(cores.hit_ns) and cores.hit_ns[-1] < cores.memory_ns,
                     f"{name}: each level is slower than the level before, and memory is the slowest")
+source = "".join((CHECKOUT / f"jobs/research/timed/plugin/{name}").read_text() for name in ("timed.cpp", "cost_model.hpp"))
+programs.expect(f"vcpus_max = {CPUS_MAX};" in source and f"nodes_max = {NODES_MAX};" in source, "the limits are those of the plug-in")
 programs.expect("origin2000" in CORES and "origin2000" not in USABLE_CORES, "origin2000 has other lines")
 
 # --- QEMU ---

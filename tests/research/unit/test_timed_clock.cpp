@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jobs/research/timed/plugin/guest_clock.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -16,10 +18,11 @@ constexpr Picoseconds skew = 2'000'000;
 
 // A guest whose vCPUs are executed by the test.
 struct Guest {
-    explicit Guest(unsigned vcpus)
+    explicit Guest(unsigned vcpus, std::chrono::nanoseconds patience = std::chrono::milliseconds(1))
         : used(vcpus),
           clock(vcpus, skew,
-                {.real_time = [this] { return real; }, .wake_main = [this] { ++main_wakes; }}) {
+                {.real_time = [this] { return real; }, .wake_main = [this] { ++main_wakes; }},
+                patience) {
         for (unsigned i = 0; i < vcpus; ++i) clock.attach(i, &used[i]);
         clock.start_model();
     }
@@ -94,15 +97,44 @@ TEST_CASE("GuestClock: a halted vCPU continues at the time of the vCPU that wake
     CHECK(guest.clock.time_of(2) == 8000);
 }
 
-TEST_CASE("GuestClock: a vCPU that QEMU kicks executes one more block") {
-    Guest guest(2);
+// With this patience, a test does not end in time if the clock ignores a kick.
+constexpr std::chrono::hours never_ending{1};
+
+TEST_CASE("GuestClock: a vCPU that QEMU has kicked executes one more block, and does not wait") {
+    Guest guest(2, never_ending);
     const int condition = 0;
     guest.clock.halt(0, &condition);
-    guest.clock.on_signal(&condition, 1);
+    CHECK(guest.clock.on_signal(&condition, 1));
     guest.execute(0, skew);
     CHECK_FALSE(guest.clock.on_signal(&condition, 1));  // running: a kick
     CHECK_FALSE(guest.has_allowance(0));
     CHECK(guest.clock.statistics(0).overruns == 1);
+}
+
+TEST_CASE("GuestClock: a kick, and the progress of the others, end a wait") {
+    Guest guest(2, never_ending);
+    const int condition = 0;
+    guest.clock.halt(0, &condition);
+    guest.clock.on_signal(&condition, 1);
+    guest.execute(0, skew);
+    std::atomic<bool> is_over{false};
+    std::thread kicks([&] {
+        // Usually the vCPU waits after this time. If it does not, the case is the one above.
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        while (!is_over) {
+            guest.clock.on_signal(&condition, 1);
+            std::this_thread::yield();
+        }
+    });
+    CHECK_FALSE(guest.has_allowance(0));
+    is_over = true;
+    kicks.join();
+
+    std::thread progress([&] { guest.execute(1, 1000), guest.execute(1, 1000); });
+    while (!guest.has_allowance(0)) {
+    }
+    progress.join();
+    CHECK(guest.clock.time_of(0) == skew);
 }
 
 TEST_CASE("GuestClock: the clock of an idle guest stops at a timer that is not served") {

@@ -94,6 +94,11 @@ TEST_CASE("CostModel: a line that another CPU has written comes from the caches 
     CHECK(model.load(2, 50 * page) == remote);
     CHECK(model.counts(2).passed[0] == 1);
     CHECK(model.counts(2).memory[0] == 1);  // the first load
+    // The page is on node 1, and the caches are on node 0.
+    model.load(1, 16 * mib);
+    model.store(0, 16 * mib + 50 * page);
+    CHECK(model.load(1, 16 * mib + 50 * page) == local);
+    CHECK(model.counts(1).passed[0] == 2);
     // Other CPUs have a copy, which they lose.
     CHECK(model.store(0, 50 * page) == local / 10);
     CHECK(model.counts(0).upgrades == 1);
@@ -126,13 +131,28 @@ TEST_CASE("CostModel: an access that no level of the TLB serves costs a walk") {
     CHECK(model.counts(0).walks == 201);
 }
 
-TEST_CASE("CostModel: transfers wait for room in a link and in a memory") {
+TEST_CASE("CostModel: transfers wait for room in a link") {
     CostRules with = two_nodes();
     REQUIRE(with.set("link", {0, 640, 640, 0}));  // ten lines per microsecond
-    REQUIRE(with.set("bandwidth", {0, 0}));
     Model model(with);
     for (std::uint64_t i = 0; i < 10; ++i) model.load(0, 16 * mib + 2 * i * page);
     CHECK(model.load(0, 16 * mib + 40 * page) == 1'000'000 + remote);
     CHECK(model.counts(0).waited == 1'000'000);
     CHECK(model.load(2, 16 * mib + 50 * page) == walk + local);
+}
+
+TEST_CASE(
+    "CostModel: transfers of all CPUs wait for room in a memory, and the longer wait counts") {
+    CostRules with = two_nodes();
+    REQUIRE(with.set("bandwidth", {0, 640}));
+    REQUIRE(with.set("link", {0, 320, 0, 0}));
+    Model model(with);
+    for (std::uint64_t i = 0; i < 5; ++i) model.load(0, 16 * mib + 2 * i * page);
+    for (std::uint64_t i = 5; i < 10; ++i) model.load(2, 16 * mib + 2 * i * page);
+    // The walk takes a part of the time until the memory has room.
+    CHECK(model.load(3, 16 * mib + 40 * page) == 1'000'000 + local);
+    // Five lines per microsecond: the link has room in the second window, and the memory, too.
+    CHECK(model.load(0, 16 * mib + 60 * page) == 1'000'000 + remote);
+    for (std::uint64_t i = 0; i < 4; ++i) model.load(0, 16 * mib + (100 + 2 * i) * page);
+    CHECK(model.load(0, 16 * mib + 120 * page) == 2'000'000 + remote);
 }

@@ -19,7 +19,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -207,9 +206,7 @@ void Meter::access(Cpu& cpu, qemu_plugin_meminfo_t info, std::uint64_t address, 
     Cell& cell = counts.cells[phase][k][memory_.node_of(offset)][is_store];
     cell.accesses += is_first;
 
-    // A mapping of 2 MiB keeps these bits of the address. A mapping of 4 KiB keeps them only for
-    // one page in 512.
-    const bool is_huge = ((address ^ offset) & ((1 << 21) - (1 << 12))) == 0;
+    const bool is_huge = is_huge_page(address, offset);
     counts.huge_accesses[phase][k] += is_huge && is_first;
     const TlbMisses missed = cpu.tlb->look_up(address, is_huge);
     counts.tlb_misses[phase][k][0] += missed.first;

@@ -79,11 +79,8 @@ CostModel::CostModel(CostRules rules)
 Picoseconds CostModel::cost_of(unsigned number, const Access& access, Picoseconds now) {
     Cpu& cpu = *cpus_[number];
     ++cpu.counts.accesses;
-    // A mapping of 2 MiB keeps these bits of the address. A mapping of 4 KiB keeps them only for
-    // one page in 512.
-    const bool is_huge = ((access.address ^ access.offset) & ((1 << 21) - (1 << 12))) == 0;
     Picoseconds cost = 0;
-    if (cpu.tlb.look_up(access.address, is_huge).walk) {
+    if (cpu.tlb.look_up(access.address, qemu::is_huge_page(access.address, access.offset)).walk) {
         ++cpu.counts.walks;
         cost += rules_.walk;
     }

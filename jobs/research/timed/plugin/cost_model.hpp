@@ -9,7 +9,8 @@
 //                              with another last level wrote the line last, and this level holds
 //                              the line: the latency to the node of that CPU
 //   store to a line that       at least the latency to the node of the page
-//   other CPUs may also hold
+//   another CPU has written,
+//   and a cache holds
 //
 // Misses of the first level overlap if their lines are consecutive, and so do misses of stores: the
 // time of the level or of the memory is divided by `overlap`. All other misses wait one after the
@@ -52,7 +53,7 @@ struct CostRules {
     //   cpus=N:N:…        the node of each CPU
     //   memory=BYTES:…    the memory of each node
     //   l1, l2, l3, tlb1, tlb2    as for qemu::CacheShapes
-    //   hit=PS:…          time of each level
+    //   hit=PS:…          time of each level; the first one has no effect
     //   walk=PS           time of a walk through the page table
     //   latency=PS:…      row by row
     //   link=MB/s:…       row by row
@@ -68,7 +69,7 @@ struct AccessCounts {
     std::uint64_t walks = 0;
     std::uint64_t memory[nodes_max] = {};  // lines from the memory of each node
     std::uint64_t passed[nodes_max] = {};  // lines from the caches of each node
-    std::uint64_t upgrades = 0;            // stores to lines that other CPUs share
+    std::uint64_t upgrades = 0;            // stores to lines that other CPUs may hold
     Picoseconds waited = 0;                // for room in memories and links
 };
 

@@ -13,12 +13,12 @@ namespace nw::timed {
 
 namespace {
 
-// Only if a kick was lost: QEMU may kick a vCPU before the vCPU waits.
-constexpr timespec patience{0, 5'000'000};
-
 // System calls, because a vCPU's thread must not enter the vDSO (interposed.cpp).
-void wait_for_change(std::atomic<std::uint32_t>& word, std::uint32_t seen) {
-    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, &patience, nullptr, 0);
+void wait_for_change(std::atomic<std::uint32_t>& word, std::uint32_t seen,
+                     std::chrono::nanoseconds longest) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const timespec timeout{longest.count() / second, longest.count() % second};
+    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
 }
 void wake(std::atomic<std::uint32_t>& word) {
     word.fetch_add(1);
@@ -27,8 +27,12 @@ void wake(std::atomic<std::uint32_t>& word) {
 
 }  // namespace
 
-GuestClock::GuestClock(unsigned vcpus, Picoseconds skew, Host host)
-    : skew_(skew), host_(std::move(host)), real_idle_begin_(host_.real_time()) {
+GuestClock::GuestClock(unsigned vcpus, Picoseconds skew, Host host,
+                       std::chrono::nanoseconds patience)
+    : skew_(skew),
+      host_(std::move(host)),
+      patience_(patience),
+      real_idle_begin_(host_.real_time()) {
     for (unsigned i = 0; i < vcpus; ++i) vcpus_.push_back(std::make_unique<Vcpu>());
 }
 
@@ -55,7 +59,7 @@ void GuestClock::on_allowance_used(unsigned number) {
         if (!vcpu.is_waiting) break;
         const std::uint32_t seen = vcpu.wakes.load();
         lock.unlock();
-        wait_for_change(vcpu.wakes, seen);
+        wait_for_change(vcpu.wakes, seen, patience_);
     }
     ++vcpu.statistics.overruns;
 }

@@ -6,7 +6,9 @@
 //
 //   skew          A vCPU that is `skew` ahead of the slowest running vCPU waits. If QEMU kicks a
 //                 waiting vCPU, the vCPU executes one more block, because another thread of QEMU
-//                 needs the vCPU to leave the code.
+//                 needs the vCPU to leave the code. The vCPU also executes one more block if it has
+//                 waited for `patience` of the host's time, because QEMU's kicks are not known
+//                 before the first halt of the vCPU.
 //   timers        No vCPU passes the time of QEMU's next timer by more than `skew` before QEMU's
 //                 main thread has served this timer.
 //   halted vCPUs  A halted vCPU has no part in the minimum. On a wake-up, the vCPU gets the time of
@@ -18,10 +20,11 @@
 //
 // Before start_model(), the guest boots with a skew of a millisecond.
 //
-// The clock calls nothing of QEMU. All functions lock one mutex. Only on_allowance_used() waits.
+// The clock calls nothing of QEMU. Only on_allowance_used() waits.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -46,7 +49,8 @@ class GuestClock {
         std::uint64_t overruns = 0;    // blocks that were executed although the vCPU had to wait
     };
 
-    GuestClock(unsigned vcpus, Picoseconds skew, Host host);
+    GuestClock(unsigned vcpus, Picoseconds skew, Host host,
+               std::chrono::nanoseconds patience = std::chrono::milliseconds(5));
 
     // --- vCPUs. Thread: of the vCPU, unless stated otherwise ---
 
@@ -61,7 +65,8 @@ class GuestClock {
     // Thread: any. While the vCPU of another thread gets an allowance, the value may be wrong by
     // the skew.
     Picoseconds time_of(unsigned vcpu) const { return vcpus_[vcpu]->time(); }
-    // Waits until the vCPU may continue or is kicked, and gives it a new allowance.
+    // Waits until the vCPU may continue, is kicked, or has waited for the patience. Gives it a new
+    // allowance, which is empty in the last two cases.
     void on_allowance_used(unsigned vcpu);
     // The vCPU halts, until `condition` is signaled. QEMU signals the same condition when it kicks
     // the running vCPU.
@@ -122,6 +127,7 @@ class GuestClock {
 
     const Picoseconds skew_;
     const Host host_;
+    const std::chrono::nanoseconds patience_;
     std::vector<std::unique_ptr<Vcpu>> vcpus_;
     std::atomic<bool> is_modeling_{false};
 

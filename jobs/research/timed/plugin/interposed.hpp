@@ -28,7 +28,7 @@ std::string functions_not_called();
 // Ends the wait of QEMU's main thread for events. Thread: any.
 void wake_main_thread();
 
-// The host's monotonic clock, since the first call.
+// The host's monotonic clock, since the second of the first call.
 Picoseconds host_time();
 
 }  // namespace nw::timed

@@ -54,7 +54,8 @@ class Ledger {
         std::uint64_t number = 0;
         std::uint64_t used = 0;  // bytes
     };
-    // Older windows are forgotten. The vCPUs differ by a few microseconds, so no transfer is older.
+    // Older windows are forgotten. The vCPUs differ by the skew, at most a millisecond, so no
+    // transfer is older.
     using Windows = std::array<Window, 4096>;
 
     Window& at(std::uint64_t number) {

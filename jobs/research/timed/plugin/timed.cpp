@@ -9,7 +9,7 @@
 //
 //   instruction=PS   modeled time of an instruction
 //   skew=PS          how far a vCPU may be ahead of the slowest one
-//   out=FILE         a line for each figure is written to FILE
+//   out=FILE         the figures are written to FILE, three lines for each CPU
 //
 // The mark of meter_begin (util/meter_marks.hpp) starts the model of memory. Before it, accesses to
 // memory take no time.
@@ -17,7 +17,6 @@
 // At most 16 vCPUs: QEMU moves larger scoreboards while vCPUs execute code. Requires QEMU 9.1 or
 // later (conditional callbacks), accel=tcg,thread=multi, and an x86-64 host.
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -46,8 +45,8 @@ constexpr std::size_t vcpus_max = 16;
 // process ends.
 struct Guest {
     CostRules rules;
-    Picoseconds instruction = 1000;
-    Picoseconds skew = 1'000'000;
+    Picoseconds instruction = 0;
+    Picoseconds skew = 0;
     std::string out;
 
     std::unique_ptr<CostModel> model;
@@ -75,7 +74,8 @@ bool Guest::configure(int argc, char** argv) {
             out = text;
             return true;
         });
-    return is_set && !out.empty() && rules.is_complete() && rules.node_of_cpu.size() <= vcpus_max;
+    return is_set && !out.empty() && instruction > 0 && skew > 0 && rules.is_complete() &&
+           rules.node_of_cpu.size() <= vcpus_max;
 }
 
 void Guest::start_model() {
