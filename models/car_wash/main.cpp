@@ -7,8 +7,8 @@ struct Parameters {
     std::uint32_t washes = 100, machines = 2, first_cars = 4;
     double wash_time = 5, again = 0;
 };
-constexpr double trip = 60;                           // min, between two washes of a car
-constexpr std::uint32_t least_gap = 1, most_gap = 5;  // between two cars, whole min
+constexpr double trip = 60;                           // duration in minutes
+constexpr std::uint32_t least_gap = 1, most_gap = 5;  // whole minutes between two cars
 struct Car {
     std::uint32_t washed;  // number of washes so far
 };

@@ -16,8 +16,8 @@ struct Shop final : nw::ProcessLp {
     nw::Count parts, failures, jobs;
     nw::TimeAverage broken;
 
-    // Messages take `way`, so an event may execute everything that became due within `lag`. The
-    // lookahead is then way - lag.
+    // Every message has the delay `way`. So one event may execute everything that becomes due
+    // within a duration of `lag`, and the lookahead is then way - lag.
     Shop(nw::LpId, double of_jobs) : share(of_jobs) { env.may_lag(lag); }
     void start() override {
         for (std::uint32_t i = 0; i < machines; ++i) env.start(wear(i, env.start(machine(i))));

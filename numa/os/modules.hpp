@@ -20,8 +20,8 @@ struct LoadedModule {
     std::uint64_t end = 0;  // behind its last segment
 };
 
-// Returns the modules in the order in which they were loaded. The result does not contain the
-// executable, and modules that have no file (the kernel's page for system calls).
+// Returns the modules in the order in which they were loaded. The result contains neither the
+// executable nor modules without a file (the kernel's page for system calls).
 std::vector<LoadedModule> loaded_modules();
 
 // Whether the program or a library refers to the variable `name` of libm. libm itself and

@@ -104,8 +104,8 @@ void chain_too_long(VirtualTime now) {
 
 void drawn_too_much() {
     throw ModelError(
-        "random(): moved by more than 2^32 blocks, or backward; allowed: only calls that draw "
-        "numbers");
+        "random(): the generator was moved by more than 2^32 blocks, or backward; allowed: only "
+        "calls that draw numbers");
 }
 
 }  // namespace detail

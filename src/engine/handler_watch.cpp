@@ -22,14 +22,14 @@ constexpr std::chrono::milliseconds between_checks{10};
 // stopped together with all handlers, or the machine is so busy that handlers have hardly run.
 constexpr std::chrono::milliseconds between_looks_max{100};
 
-// A handler runs long if it has taken at least this much CPU time and `long_means` times the mean
-// of its thread's handlers. The mean is computed from the checks that find a handler running, so
-// that idle time between handlers is not included. Interrupting a handler wastes one execution, or
-// this much time if the handler is endless.
+// A handler runs long if its CPU time is at least long_cpu_seconds, and at least long_means times
+// the mean time of its thread's handlers. The mean is computed from the checks that find a handler
+// running, so that idle time between handlers is not included. Interrupting a handler wastes the
+// time that this handler has run.
 //
-// The time is twice the interval between two checks: one check finds a handler, and the next
-// requests its description, so the watch cannot act earlier. The multiple, long_means, bounds the
-// wasted time. By Markov's inequality, at most one handler in 100 takes 100 times the mean. So the
+// long_cpu_seconds is twice the interval between two checks: one check finds a handler, and the
+// next requests its description, so the watch cannot act earlier. long_means bounds the wasted
+// time. By Markov's inequality, at most one handler in 100 takes 100 times the mean. So the
 // interrupted executions together waste at most as much time as all handlers take. In practice they
 // waste much less, because the inequality holds with equality only for extreme distributions of the
 // times.
@@ -46,11 +46,11 @@ constexpr double irrevocable_times = 4;
 // handler outside of the library ends the handler.
 constexpr std::uint32_t requests_in_a_row = 100;
 constexpr std::chrono::microseconds between_requests{50};
-// Limits after which a handler is left even if it is inside the library. If the handler takes no
-// CPU time in more than waits_max checks, it may wait for something that never occurs. If every
-// request during tries_cpu_seconds_max has found the handler inside the library, it will probably
-// stay there. This limit is CPU time, so that the handler has as many chances to leave on a busy
-// machine as on a quiet one. tries_seconds_max limits the elapsed time.
+// Limits after which the watch ends a handler even if it is inside the library. If the handler
+// takes no CPU time in more than waits_max checks, it may wait for something that never occurs. If
+// every request during tries_cpu_seconds_max has found the handler inside the library, it will
+// probably stay there. This limit is CPU time, so that the handler has as many chances to leave on
+// a busy machine as on a quiet one. tries_seconds_max limits the elapsed time.
 constexpr std::uint32_t waits_max = 5;
 constexpr double tries_cpu_seconds_max = 0.25;
 constexpr double tries_seconds_max = 3;
@@ -71,7 +71,7 @@ HandlerWatch::HandlerWatch(const RunPlan& plan, std::vector<WatchedThread*> thre
       stop_signal_(stop_signal) {
     for (WatchedThread* thread : threads) watched_.push_back({thread});
     standing_.resize(watched_.size());
-    // The process's signals are handled by its other threads.
+    // The new thread inherits the blocked signals, so other threads handle the process's signals.
     const SignalsBlocked blocked;
     thread_ = start_thread<std::thread>("that watches handlers", [this] { run(); });
 }
@@ -182,14 +182,14 @@ void HandlerWatch::leave(Watched& watched, ProbeRequest request, double seconds,
     const bool by_force = watched.waits > waits_max ||
                           cpu_seconds - watched.tried_cpu_since >= tries_cpu_seconds_max ||
                           seconds - watched.tried_since >= tries_seconds_max;
-    // A waiting thread has not moved since the last request, so one request is enough.
+    // A waiting thread has not run since the last request, so one request is enough.
     const std::uint32_t requests = watched.waits > 0 ? 1 : requests_in_a_row;
     for (std::uint32_t i = 0; i < requests; ++i) {
         if (watched.thread->running_call() != watched.call) return;
         watched.thread->request(request, watched.call, by_force);
         std::this_thread::sleep_for(between_requests);
     }
-    // The CPU time for answering the requests is not counted as time of the handler.
+    // The CPU time for answering the requests does not count as progress of a waiting handler.
     watched.cpu_seconds = watched.thread->cpu_seconds() - watched.cpu_since;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that runs handlers, and the data that the watch (handler_watch.hpp) gets from it by a
-// probe.
+// A thread that runs handlers, and the data about the thread that the watch (handler_watch.hpp)
+// reads by a probe.
 #pragma once
 
 #include <atomic>
@@ -63,7 +63,7 @@ class WatchedThread : public HandlerProbe {
     bool is_requested() const noexcept {
         return upcoming_is_.load(std::memory_order_relaxed) == Upcoming::requested;
     }
-    // Requires: is_requested(). Without an event, the request remains open.
+    // Requires: is_requested(). If `event` is empty, the request remains open.
     void answer(const std::optional<UpcomingEvent>& event) noexcept {
         if (!event || upcoming_is_ != Upcoming::requested) return;
         upcoming_ = *event;

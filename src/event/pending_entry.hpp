@@ -25,8 +25,9 @@ struct PendingEntry {
     //   - The event has a record: its address.
     //   - The event is short and bare (it has no payload): the rest of the event, with bare_bit.
     //   - The event is short and has a payload: the address of its ShortBody, with short_bit.
-    // Only an anti-message cancels a short event; the anti-message waits for the event. A short
-    // event gets a record only when a record is needed, for example in an LP's history.
+    // A short event is canceled only by an anti-message. The anti-message is kept until the event
+    // is the next event to execute. A short event gets a record only when a record is needed, for
+    // example in an LP's history.
     std::uint64_t body;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }
@@ -54,6 +55,6 @@ struct PendingEntry {
     // Never set in an address. SentEvent sets these bits.
     static constexpr std::uint64_t bare_bit = 1, short_bit = 2;
 };
-static_assert(sizeof(PendingEntry) == 32, "two entries a cache line");
+static_assert(sizeof(PendingEntry) == 32, "two entries per cache line");
 
 }  // namespace nw

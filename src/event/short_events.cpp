@@ -8,7 +8,8 @@
 namespace nw {
 namespace {
 
-// Blocks of bodies double with the number of bodies, up to the size of a huge page.
+// Limits for the number of bodies in a block. Within these limits, a new block has as many bodies
+// as all earlier blocks together. The largest block has the size of a huge page.
 constexpr std::size_t bodies_min = 1024,
                       bodies_max = (std::size_t{1} << 21) / sizeof(detail::ShortBody);
 

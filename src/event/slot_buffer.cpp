@@ -10,10 +10,12 @@
 namespace nw {
 namespace {
 
-// Number of consecutive calm eras after which a grown buffer returns to its small area. The buffer
-// then releases the pages of its large area, and must touch the pages again if it needs them soon.
-// In the worst case, a burst of 256 KiB arrives after each return. The 64 pages of the burst then
-// cost 0.06 page faults per era, which take about 0.3 µs. An era is a turn, which takes 12 µs
+// Number of consecutive calm eras after which a grown buffer returns to its small area. An era is
+// the time between two drains. It is calm if the buffer has used at most half of the small area.
+// When the buffer returns, it releases the pages of its large area. If the buffer grows again, each
+// of these pages costs a page fault. In the worst case, a burst of 256 KiB arrives after each
+// return. The 64 pages of the burst then cost 0.06 page faults per era, which take about 0.3 µs. An
+// era takes at least one turn of the worker, which takes 12 µs
 // (docs/results/constants-2026-11-23.csv).
 constexpr std::uint16_t calm_eras_wanted = 1024;
 

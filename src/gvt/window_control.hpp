@@ -5,14 +5,14 @@
 //
 // The window follows the efficiency, the share of executed events that were not rolled back. All
 // ranks compute the same window from equal sums. A width W is judged when GVT has passed all events
-// that were executed before W was set. W is judged earlier if R - U ≥ E/2. E events were executed
-// and R events were rolled back since W was set. U events were uncommitted when W was set. A
+// that were executed before W was set. Since W was set, E events were executed and R events were
+// rolled back. When W was set, U events were uncommitted. If R - U ≥ E/2, W is judged earlier. A
 // judgment changes W by the efficiency:
 //     below .96: W · max(¼, efficiency²)      above .98, if workers have used half of W: W · 1.25
 // In most measurements, the best fixed width has an efficiency between .93 and .99 (2 to 8 workers
 // on two cores, with and without other processes on these cores; docs/decisions/0021). The width
-// does not follow the advance of GVT: if workers wait for cores, GVT advances by W per round, and a
-// width that followed this advance would never grow again.
+// is not computed from the advance of GVT per round. If workers wait for cores, GVT advances by W
+// per round, and a width that was set to this advance would never grow again.
 //
 // The efficiency does not always limit the width. If workers send each other few events, one worker
 // may execute ahead while another worker waits for a core. The first worker then stays ahead by W,
@@ -83,7 +83,7 @@ class WindowControl {
     VirtualTime advance_mean_ = 0;
     double committed_mean_ = 0;
     std::uint64_t committed_ = 0;
-    VirtualTime judged_from_ = 0;    // lead at the last judgment
+    VirtualTime judged_from_ = 0;    // Contribution::lead at the last judgment
     std::uint64_t uncommitted_ = 0;  // uncommitted events at the last judgment
     // Since the last judgment:
     VirtualTime used_ = 0;    // maximum distance of a worker from GVT

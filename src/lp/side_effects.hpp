@@ -23,7 +23,8 @@ inline SideEffect& add_side_effect(HistoryEntry& entry, SideEffect::Kind kind, s
     return effect;
 }
 
-// Stores the anti-message of an event that was sent to another worker, or by an event of the log.
+// Stores the anti-message of an event that cannot be canceled through its record: its target has
+// another worker, or the event that sent it is in the log.
 inline void add_anti_message(HistoryEntry& entry, const EventHeader& event, PlatformHeap& heap) {
     WireEvent anti{event, 0, WireKind::anti_message, false, {}};
     anti.payload_bytes = 0;

@@ -26,13 +26,14 @@ bool points_into(std::span<const AddressRange> ranges, const std::byte* place) n
     });
 }
 
-// Finds the first byte at which two chunks differ.
+// Finds the first byte at which two chunks differ. Skips a word that points into the stack of a
+// handler in both chunks.
 class Comparison {
   public:
     explicit Comparison(std::span<const AddressRange> stacks) : stacks_(stacks) {}
 
-    // Returns the position of the first difference, or the size of the smaller chunk if there is no
-    // difference.
+    // Returns the position of the first difference outside of skipped words, or the size of the
+    // smaller chunk if there is no such difference.
     std::size_t first_difference(const Chunk& was, const Chunk& is) {
         std::size_t at = 0;
         for (;;) {

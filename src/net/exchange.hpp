@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges batches of wire events between this rank and the other ranks. Any worker posts batches.
-// The holder of the rank's net role sends the posted batches, and receives batches from other
-// ranks.
+// Exchanges batches of wire events between this rank and the other ranks. Any worker may post
+// batches. The holder of the rank's net role sends the posted batches, and receives batches from
+// other ranks.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ class Exchange {
 
     // Passes posted batches to the transport, at most batches_sent_per_step, and returns their
     // number. The holder of the net role must receive batches after each call: if two ranks only
-    // sent, each would wait for the other, and the number of batches under way would grow.
+    // sent, each would wait for the other, and the number of unsent batches would grow.
     std::uint64_t send() {
         if (unsent_.load(std::memory_order_acquire) == 0) return 0;
         if (next_ == sending_.size()) {
@@ -58,7 +58,7 @@ class Exchange {
         return sent;
     }
 
-    // Receives some batches that cannot be delivered yet, and keeps them for the first receive().
+    // Receives some batches that cannot be delivered yet, and keeps them for the next receive().
     void receive_early() {
         if (ranks() == 1) return;
         transport_.receive(batches_received_per_step, [this](std::span<const std::byte> batch) {
@@ -81,7 +81,7 @@ class Exchange {
         return received;
     }
 
-    // About 240 KB. If the limit is 16, mail does not leave the rank while its LPs start
+    // About 240 KB. With a limit of 16, mail would accumulate in the rank while its LPs start
     // (tests/engine/test_start_mail.cpp).
     static constexpr std::size_t batches_sent_per_step = 64;
     // The batches of four steps, which take 1 MiB. Each batch under way has a buffer, and each step
@@ -102,7 +102,7 @@ class Exchange {
     std::vector<OutgoingBatch> outgoing_ NW_GUARDED_BY(mutex_);
     std::atomic<std::size_t> unsent_{0};
     // Only the holder of the net role uses the following members. The batches from sending_[next_]
-    // on are still to be sent.
+    // on have not been sent yet.
     std::vector<OutgoingBatch> sending_;
     std::size_t next_ = 0;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // --engine auto: the trial that decides between the conservative engine and Time Warp.
 //
-// The run begins with the conservative engine, whose events cost less. As long as its workers do
-// not wait for the ends of windows, Time Warp is rarely faster, and the conservative engine
-// continues. Otherwise Time Warp continues the run for the time of a trial. Then the engine that
-// has committed more events per second continues. Events that are executed in the trial are a part
-// of the run, so a trial costs only the time of changing to another engine.
+// The run begins with the conservative engine, whose events cost less. As long as its workers spend
+// only a small share of the time waiting for the ends of windows, Time Warp is rarely faster, and
+// the conservative engine continues. Otherwise Time Warp continues the run for the time of a trial.
+// Then the engine that has committed more events per second continues. Events that are executed in
+// the trial are a part of the run, so a trial costs only the time of changing to another engine.
 //
 // The conservative engine is observed until the end of the run, because the load can change. If
 // Time Warp has won a comparison, it executes the rest of the run. It may have moved groups to
@@ -68,7 +68,7 @@ class EngineTrial {
 
     const TrialOptions options_;
     const std::uint32_t workers_;
-    std::optional<Reading> first_;  // of the present period
+    std::optional<Reading> first_;  // at the beginning of the present period
     // Wall time after which the conservative engine is judged. Time Warp is judged after
     // options_.seconds.
     double period_seconds_;
@@ -76,7 +76,7 @@ class EngineTrial {
     bool is_over_ = false;
     // The present engine is to stop, but continues until all workers stop.
     bool is_leaving_ = false;
-    std::optional<double> share_waited_;  // by workers of the conservative engine; null: not judged
+    std::optional<double> share_waited_;  // in the conservative engine; null: not judged
     bool is_memory_short_ = false;        // therefore there was no trial of Time Warp
     // Committed events per second, when both engines were compared; null: there was no comparison.
     std::optional<double> conservative_speed_;

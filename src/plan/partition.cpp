@@ -19,10 +19,10 @@ namespace nw {
 namespace {
 
 // With more groups, moving some of them balances the workers' loads better. With fewer groups, a
-// group has more mail per era, which justifies the cost of a lock and a swap. A group also fills
-// huge pages. Measured on two cores: with 16 and 32 groups per worker instead of 4, PHOLD (4,096
-// LPs, 25 % remote) lost 14 % and 21 % of its speed. With 16 groups, the model traffic (1,024
-// objects) lost 18 %.
+// group has more mail per era, so the cost of a lock and a swap is divided among more events. A
+// large group also fills huge pages. Measured on two cores: with 16 and 32 groups per worker
+// instead of 4, PHOLD (4,096 LPs, 25 % remote) lost 14 % and 21 % of its speed. With 16 groups, the
+// model traffic (1,024 objects) lost 18 %.
 constexpr std::uint32_t groups_per_worker = 4;
 // A group of this size has both advantages of large groups, and moves in milliseconds. The memory
 // that such a group has taken from the kernel and not used yet (up to 3 MiB with huge pages) is
@@ -100,17 +100,18 @@ std::vector<std::uint32_t> metis_parts(std::uint32_t lps, const std::vector<Link
     return {part.begin(), part.end()};
 }
 
-// Returns the worker on which each item starts, counted over all ranks. An item is an LP or a
-// group. The model chooses the rank of an item. On each rank, each worker gets the same number of
-// consecutive items of each likeness(). lp_of(item) returns the LP that represents the item.
+// Returns for each item the worker on which it starts; workers are numbered over all ranks. An item
+// is an LP or a group. The model chooses the rank of an item. On each rank, each worker gets the
+// same number of consecutive items of each likeness(). lp_of(item) returns the LP that represents
+// the item.
 template <class LpOf>
 std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ranks,
                                            std::uint32_t workers_per_rank, std::uint32_t items,
                                            LpOf&& lp_of) {
     struct Alike {
         std::uint64_t items = 0, dealt = 0;
-        // The first worker for these items. If a likeness has few items, its first worker follows
-        // the last worker of the previous likeness.
+        // The first worker for these items: the number of items of all previous likenesses, modulo
+        // the number of workers. So likenesses with few items start on different workers.
         std::uint64_t first = 0;
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Alike> all;
@@ -197,8 +198,9 @@ void Partition::set_lps_per_group(std::uint32_t lps) noexcept {
 
 void Partition::distribute_groups(const Setup& setup, std::uint32_t groups, std::uint32_t workers,
                                   const std::vector<double>& worker_shares) {
-    // The LP in a group's middle determines the group's likeness. If LPs are not in blocks, all
-    // groups are alike, because neighboring groups belong together.
+    // The LP in a group's middle determines the group's likeness. If the slots are not in the order
+    // of the LPs, all groups are alike: neighboring groups contain LPs of the same part, and should
+    // stay together.
     const auto likeness_of = [&](std::uint32_t g) {
         const std::uint64_t middle = (std::uint64_t{g} * 2 + 1) * lps_per_group_ / 2;
         return slots_.is_in_order()
@@ -208,8 +210,8 @@ void Partition::distribute_groups(const Setup& setup, std::uint32_t groups, std:
     };
     struct Alike {
         std::uint32_t groups = 0, dealt = 0;
-        // The first worker for these groups, modulo the number of workers. It follows the last
-        // worker of the previous groups.
+        // The first worker for these groups: the number of groups of all previous likenesses,
+        // modulo the number of workers.
         std::uint32_t first = 0;
     };
     NW_CHECK(worker_shares.empty() || worker_shares.size() == workers);

@@ -46,7 +46,7 @@ const char* words_for(Fault fault) {
 }
 
 TEST_CASE(
-    "a forbidden write of a handler gives the same message with LP and event on every engine") {
+    "every engine reports a forbidden write with the same message, which names LP and event") {
     int* const shared = make_shared_number();
     for (const Fault fault : faults) {
         if (fault != Fault::overflow && !SharedArena::contains(shared)) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: every engine finds a broken rule, and reports this rule with the same message. The engine
-// finds the mistakes about rollback that it promises to find.
+// Goal: every engine finds a broken rule, and reports this rule with the same message. Time Warp
+// also finds handlers that are not repeatable, and rollbacks that do not restore the state.
 #include <array>
 #include <limits>
 #include <string>
@@ -61,7 +61,7 @@ class BreakingProcess final : public LogicalProcess {
             case Breach::table:
                 context.output(1, 1, 2);
                 break;
-            case Breach::random:  // a block before the first one
+            case Breach::random:  // the block before block 0
                 context.random() = Random(1, 2, std::numeric_limits<std::uint64_t>::max());
                 break;
         }
@@ -88,7 +88,7 @@ class BreakingModel final : public Model {
     Breach breach_;
 };
 
-TEST_CASE("a broken rule is a ModelError with LP and event and times and allowed values") {
+TEST_CASE("a broken rule gives a ModelError with LP and event and times and allowed values") {
     const std::pair<Breach, const char*> cases[] = {
         {Breach::past,
          "LP 2 at time 5 schedules an event for LP 1 at time 2.5: this time is in the past (delay "
@@ -108,7 +108,7 @@ TEST_CASE("a broken rule is a ModelError with LP and event and times and allowed
          "below the declared lookahead of 0.5"},
         {Breach::columns, "output() of 3 values to table pairs, which has 2 columns"},
         {Breach::table, "output() to table 1; the number of tables that the model declares is 1"},
-        {Breach::random, "random(): moved by more than 2^32 blocks, or backward"},
+        {Breach::random, "random(): the generator was moved by more than 2^32 blocks, or backward"},
     };
     for (const EngineKind engine : all_engines) {
         for (const auto& [breach, words] : cases) {
@@ -133,7 +133,7 @@ class FarProcess final : public LogicalProcess {
 
 class FarModel final : public Model {
   public:
-    FarModel() : Model("far", "a lookahead too small to see") {}
+    FarModel() : Model("far", "a lookahead that is lost in rounding") {}
     Setup setup() override {
         Setup setup;
         setup.lps = 2;
@@ -182,7 +182,7 @@ class EarlyProcess final : public LogicalProcess {
 
 class EarlyModel final : public Model {
   public:
-    EarlyModel() : Model("early", "an event one rounding too early") {}
+    EarlyModel() : Model("early", "an event that is one rounding step too early") {}
     Setup setup() override {
         Setup setup;
         setup.lps = 2;
@@ -266,8 +266,8 @@ TEST_CASE("a handler that is not repeatable is found when events are executed ag
         config.workers = 1;
         config.state_saving_interval = 7;
         config.check_rollback = 0.5;
-        // With this seed the first events are not rolled back, so that later rollbacks have events
-        // to coast over.
+        // With this seed the first events are not rolled back, so that later rollbacks have to
+        // coast forward over events.
         config.seed = 3;
         const std::string error = model_error_of(model, config);
         INFO(error);
@@ -355,7 +355,7 @@ TEST_CASE("--check-rollback reports no error for a correct model") {
     }
 }
 
-TEST_CASE("an on_reverse that throws is a ModelError that names the LP") {
+TEST_CASE("an exception of on_reverse() is reported as a ModelError that names the LP") {
     MistakenModel model(Mistake::throws);
     const std::string error = model_error_of(model, checking_config(Rollback::reverse));
     INFO(error);

@@ -60,8 +60,8 @@ class SteppedWindows {
         const auto slow = static_cast<std::uint32_t>(dice_.below(machine_.ranks));
         for (std::uint32_t r = 0; r < machine_.ranks; ++r)
             if (r != slow) set_up(r);
-        // The slow rank receives the messages that the other ranks have sent so far, as a rank's
-        // pump does.
+        // Before its set-up, the slow rank receives the messages that the other ranks have sent, as
+        // SetupPump does in a run with threads.
         for (std::size_t tick = dice_.below(1000); tick > 0; --tick) {
             network_.tick();
             for (std::uint32_t r = 0; r < machine_.ranks; ++r)
@@ -94,7 +94,8 @@ class SteppedWindows {
     const WindowSums& sums() const { return ranks_[0]->rounds().result(); }
     bool network_is_idle() const { return network_.idle(); }
     std::uint64_t steps() const { return steps_; }
-    // Number of steps in which windows overlapped their reductions, as the last result required.
+    // Number of steps in which the result of the last reduction required that windows and
+    // reductions overlap.
     std::uint64_t steps_with_overlap() const { return steps_with_overlap_; }
     void stop_after(std::uint64_t steps) { stop_after_ = steps; }
 
@@ -164,8 +165,8 @@ class SteppedWindows {
     std::vector<std::unique_ptr<OutputWriter>> outputs_;
     std::vector<std::unique_ptr<WindowRank>> ranks_;
     std::vector<std::unique_ptr<WindowWorker>> workers_;
-    // The clock of the workers. How far windows overlap their reductions depends on the
-    // measurements of the first worker.
+    // The clock of the workers. The size of the overlap of windows and reductions depends on the
+    // times that the first worker measures with this clock.
     static constexpr std::chrono::microseconds event_takes_{5000};
     const std::chrono::microseconds step_takes_;
     WindowWorker::Clock::time_point now_{std::chrono::seconds(1)};
@@ -266,7 +267,8 @@ TEST_CASE("a stopped conservative run has executed exactly the events before its
     REQUIRE(stopped > 0);
 }
 
-// Each LP's chain of events has its own times. From time 3 on, each event fails.
+// Each LP starts a chain of events, and the chains have different times. From time 3 on, each event
+// fails.
 struct FailingLp final : LogicalProcess {
     explicit FailingLp(LpId id) : own(index(id)) {}
     void on_start(Context& context) override {

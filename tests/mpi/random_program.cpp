@@ -43,7 +43,7 @@ class RandomProgram final : public Model {
         // LPs allow the end only after half of their events, so that there is something to save
         // before the end.
         if (shape.can_end_after > 0) shape.can_end_after = shape.fuel / 2;
-        if (shape.until == time_infinity) shape.until = 1e6;  // the run ends when no event is left
+        if (shape.until == time_infinity) shape.until = 1e6;  // usually later than all events
         model_.emplace(shape);
         return model_->setup();
     }

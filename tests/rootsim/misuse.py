@@ -15,7 +15,7 @@ for options in (["--engine", "sequential"], ["--workers", 2]):
         "stop": ["RootsimStop()", "allowed: a CanEnd() that returns true"],
         "init-again": ["RootsimInit()", "allowed: before or after a run"],
         "run-again": ["RootsimRun()", "allowed: before or after a run"],
-        "state": ["SetState() of a variable of the program", "allowed: memory that the LP has allocated"],
+        "state": ["SetState(): the state is a variable", "allowed: memory that the LP has allocated"],
         "zipf-limit": ["Zipf()", "skew 1.5 and limit 0", "allowed: a skew above 1"],
         "zipf-skew": ["Zipf()", "skew nan", "allowed: a skew above 1"],
         "link": ["AddTopologyLink()", "not created by this LP", "allowed: in a handler, the LP's own"],

@@ -92,10 +92,11 @@ class InjectedDelays {
     DelayCounts counts_;
 };
 
-// Replaces threads by stacks: one stack runs at a time, and the caller selects this stack. Work
-// that is delayed at a handoff returns to the caller, and continues in a later step of its stack.
-// All stacks run on the caller's thread, because a change of threads takes longer than a turn. At
-// most one object exists at a time.
+// Simulates several threads on one thread. The work of each simulated thread has its own stack. The
+// caller selects the stack that runs next. When work is delayed at a handoff, step() returns to the
+// caller, and a later step of the same stack continues the work. All stacks run on the caller's
+// thread, because a change of threads takes longer than a turn. At most one object exists at a
+// time.
 class SteppedStacks {
   public:
     SteppedStacks(std::size_t stacks, std::uint64_t seed, double share)
@@ -107,9 +108,10 @@ class SteppedStacks {
     SteppedStacks(const SteppedStacks&) = delete;
     SteppedStacks& operator=(const SteppedStacks&) = delete;
 
-    // Runs one step of stack i. If no work of this stack is delayed, begins `work`. Otherwise
-    // continues the delayed work, after a number of steps that do nothing. Returns when the work is
-    // done or delayed. Rethrows an exception of the work.
+    // Runs one step of stack i. If no work of this stack is delayed, begins `work`. Otherwise the
+    // delayed work waits for a number of steps, which return at once; the next step after them
+    // continues the work. Returns when the work is done or delayed. Rethrows an exception of the
+    // work.
     void step(std::size_t i, const std::function<void()>& work) {
         Stack& stack = stacks_[i];
         if (stack.steps_delayed > 0) {
@@ -189,8 +191,8 @@ class SteppedStacks {
     double share_;
     Dice dice_;
     bool is_delaying_ = true;
-    // The number of delays is limited. As long as work is delayed, rollbacks cause more rollbacks,
-    // so that a test would take too long.
+    // The number of delays is limited. Delays cause rollbacks, and these rollbacks cause further
+    // rollbacks. Without the limit, a test would take too long.
     std::size_t delays_left_ = 20'000;
     Stack* running_ = nullptr;
     ucontext_t caller_{};

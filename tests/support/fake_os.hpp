@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated kernel for tests: any number of nodes and cores, any fault, and a record of every
-// call. Address space is real (mmap), so that the code above the port runs unchanged. Nodes,
-// placement and free memory are simulated.
+// A simulated kernel for tests: any number of nodes and cores, faults on request, and a record of
+// the calls that enum Call lists. The address space is real (mmap), so that the tested code runs
+// unchanged. Nodes, placement and free memory are simulated.
 //
 // Thread: any, also several at the same time. While the topology is set or records() is read, no
 // other thread may use the object.
@@ -41,7 +41,8 @@ class FakeOs : public Os {
         Call call;
         const void* address = nullptr;  // the first page, for move_pages and query_pages
         std::size_t bytes = 0;
-        // CPU, target node, huge pages on (1) or off (0), weighted (1), Access or HardwareCounter.
+        // Depends on the call: CPU, target node, huge pages on (1) or off (0), weighted (1) or not
+        // (0), Access, or HardwareCounter.
         int argument = 0;
         Status status = 0;
     };
@@ -157,7 +158,7 @@ class FakeOs : public Os {
     std::map<NodeId, std::uint64_t> free_bytes_;
     std::map<NodeId, std::uint64_t> total_bytes_;
     std::set<NodeId> memoryless_;
-    std::map<std::pair<NodeId, NodeId>, int> distances_;  // distances other than 10 and 20
+    std::map<std::pair<NodeId, NodeId>, int> distances_;  // set by set_distance()
     std::map<std::pair<NodeId, NodeId>, double> firmware_bandwidths_;
     std::vector<std::uint32_t> interleave_weights_;
     std::map<const void*, NodeId> page_nodes_;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--engine auto gives the sequential digest, and reports the engine that it has chosen and the reason. A model or an
-option that excludes the conservative engine determines the choice before the run."""
+"""--engine auto gives the digest of the sequential engine, and reports the chosen engine and the reason. If the model
+or an option excludes the conservative engine, Time Warp is chosen before the run."""
 
 import re
 
@@ -40,7 +40,7 @@ for lookahead in [0.00001, 0.5]:
     expect_chosen(["--until", 20000, "--lookahead", lookahead], ["conservative", "timewarp"], measured)
 
 given = run(*short, engine="timewarp")
-programs.expect(given["engine_reason"] == "", f"an engine that was given has no reason: {given['engine_reason']}")
+programs.expect(given["engine_reason"] == "", f"--engine timewarp reports no reason: {given['engine_reason']}")
 
 report = programs.run("phold", "--engine", "auto", "--lookahead", 0, "--until", 5)
 programs.expect("  chosen        the model declares no lookahead\n" in report.stdout, "the report contains the reason")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests a run under ./jobs/run that is saved. SIGTERM and SIGUSR1 reach the model, on one rank and
-on several ranks. The exit code is that of the model, and no process is left over. With --restart,
-the same command line finds the tables.
+"""Tests the checkpoints of runs that ./jobs/run starts. SIGTERM, SIGINT and SIGUSR1 reach the model,
+on one rank and on several ranks. The exit code is that of the model, and no process is left over. A
+run with --restart continues the same tables, without --output.
 
 `./jobs/run` is called in a folder like a checkout, where a stand-in replaces the build."""
 
@@ -19,7 +19,8 @@ from programs import CHECKOUT, Programs
 programs = Programs()
 expect = programs.expect
 MODEL = ["traffic", "--objects", "256", "--until", "4000", "--quiet", "--workers", "1"]
-# Ctrl-C reaches all foreground processes of the terminal; so does the second signal of `timeout`.
+# Ctrl-C reaches all foreground processes of the terminal. `timeout` sends its signal first to the
+# command, and then to the whole process group.
 ALONE, TO_ALL = "alone", "to all"
 
 checkout = make_checkout(programs)

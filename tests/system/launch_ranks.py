@@ -4,8 +4,8 @@
 that this command line works.
 
 The machines are described here, as folders like /sys, and the launchers are small scripts in PATH:
-neither SLURM nor a second node is needed. The effect of a line on Open MPI is tested on this
-machine, and on four nodes by tests/guest/test_ranks.py."""
+neither SLURM nor a second node is needed. The effect of a command line on Open MPI is tested on
+this machine, and on four nodes by tests/guest/test_ranks.py."""
 
 import json
 import os
@@ -143,7 +143,7 @@ def check_choice():
         programs.expect(done.returncode == 0 and done.stdout.startswith(starts),
                         f"{what}: {done.stdout.strip()} {done.stderr.strip()}")
     done = jobs_run("phold", "--print", path=speaks, **job)
-    programs.expect(done.stdout.startswith("srun "), "in an allocation numa needs no --ranks")
+    programs.expect(done.stdout.startswith("srun "), "in an allocation, --ranks numa is the default")
     for what, path in [("nothing", stand_ins("nothing")),
                        ("another MPI", stand_ins("other", mpirun="echo HYDRA build details"))]:
         done = jobs_run("--ranks", "2", "phold", "--print", path=path)
@@ -185,8 +185,8 @@ def launched(*arguments):
 
 
 def check_runs():
-    """Tests runs on this machine: bound and oversubscribed ranks have the same digest; an
-    interruption; an exit code."""
+    """Tests runs on this machine. Bound and oversubscribed ranks have the same digest. The exit code
+    is that of the model, after an invalid option and after Ctrl-C."""
     stats = programs.work / "stats.json"
     model = [programs.bin / "phold", "--until", 30, "--quiet"]
     digests = set()

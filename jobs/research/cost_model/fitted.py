@@ -76,7 +76,7 @@ def table(measured, fitted):
         lines.append(f"| {net.name} | {net.hop:.2f} | {net.send:.2f} | {net.receive:.2f} | {speed} | "
                      f"{net.origin} |")
     engine = fitted.engine
-    lines += ["", f"A local event takes {1000 * engine.event:.0f} ns of a worker, so a turn takes "
+    lines += ["", f"A local event takes {1000 * engine.event:.0f} ns of a worker's time, so a turn takes "
               f"{engine.turn:.1f} µs; an event for another rank takes {1000 * engine.remote_event:.0f} ns "
               f"more. A message of a reduction waits {engine.waits:.2f} turns. The error of the fit of the "
               f"reductions is {100 * fitted.reduce.error:.0f} % (root mean square).", "",

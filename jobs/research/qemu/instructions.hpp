@@ -13,7 +13,7 @@
 
 namespace nw::qemu {
 
-// The first bytes of an instruction, filled with zeros if it is shorter.
+// The first eight bytes of an instruction. If the instruction is shorter, zeros follow it.
 using Code = std::array<unsigned char, 8>;
 inline Code code_of(const qemu_plugin_insn* instruction) {
     Code code{};
@@ -28,8 +28,8 @@ inline Code code_of(const qemu_plugin_insn* instruction) {
     return code;
 }
 
-// The displacement of a mark (util/meter_marks.hpp), nopl DISPLACEMENT(%rdi,%rsi); 0 for other
-// instructions.
+// Returns the displacement of a mark, or 0 if the instruction is not a mark. A mark is the
+// instruction nopl DISPLACEMENT(%rdi,%rsi) (util/meter_marks.hpp).
 inline std::uint32_t mark_of(const Code& code) {
     constexpr unsigned char nop[] = {0x0f, 0x1f, 0x84, 0x37};
     std::uint32_t displacement = 0;

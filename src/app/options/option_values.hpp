@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts texts to values, for the command line and for the configuration file. Each function
-// reads one kind of value or throws InvalidValue, whose message describes the allowed values. The
-// caller adds the name of the option.
+// parse_… reads one kind of value. If the text is not an allowed value, it throws InvalidValue,
+// whose message describes the allowed values. The caller adds the name of the option.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class InvalidValue : public std::runtime_error {
 };
 
 // Number: double, or std::uint32_t or std::uint64_t for whole numbers. The limits of an integer
-// type also apply. `or_else`: the other values that the option accepts, as words for the message.
+// type also apply. `or_else`: for the message, the values that the option accepts besides numbers,
+// as in "auto; or off".
 template <class Number>
 Number parse_number(std::string_view text, Range allowed, std::string_view or_else = "");
 

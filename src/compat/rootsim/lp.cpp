@@ -12,7 +12,7 @@
 
 #include "app/embedding.hpp"
 
-// Symbols of the linker: the first and the end address of the program's variables.
+// Symbols that the linker defines: the program's variables are from __data_start to before _end.
 extern "C" char __data_start, _end;
 
 namespace nw::rootsim {
@@ -36,9 +36,8 @@ void set_state(Lp& lp, void* state) {
     if (address >= reinterpret_cast<std::uintptr_t>(&__data_start) &&
         address < reinterpret_cast<std::uintptr_t>(&_end))
         throw ModelError(
-            "SetState() of a variable of the program, which no rollback restores; allowed: memory "
-            "that "
-            "the LP has allocated");
+            "SetState(): the state is a variable of the program, which no rollback restores; "
+            "allowed: memory that the LP has allocated");
     lp.state = state;
 }
 

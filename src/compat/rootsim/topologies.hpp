@@ -22,8 +22,8 @@ struct topology {
     std::uint64_t regions;
     std::uint64_t height;
     std::uint64_t width;
-    std::uint64_t owner;                   // the LP whose handler created it, or all_lps
-    std::vector<std::vector<Link>> links;  // by region; empty if it is not a graph
+    std::uint64_t owner;                   // the LP whose handler created the topology, or all_lps
+    std::vector<std::vector<Link>> links;  // by region; empty if the geometry is not a graph
 
     static constexpr std::uint64_t all_lps = UINT64_MAX;
 };
@@ -44,7 +44,7 @@ bool is_neighbor(topology& of, std::uint64_t from, std::uint64_t to);
 topology::Link* find_link(topology& of, std::uint64_t from, std::uint64_t to);
 
 // Called before each change of a topology. Throws ModelError if a handler changes a topology that
-// its LP has not created, because a rollback would not restore it.
+// the handler's LP has not created, because a rollback would not restore the topology.
 void demand_own(const char* function, const topology& of);
 
 // Prints a line to standard error and returns `value`.

@@ -136,7 +136,7 @@ void CheckedRun::find_kept_results(const RunningCall& call, const LpKinds& kinds
                 {"Pointers to results of libc",
                  fmt::format("{}the LP keeps a pointer, at byte {} of {}, to a result of a libc "
                              "function or to a thread_local variable: other LPs on the worker "
-                             "overwrite this memory, and each worker has other memory for it",
+                             "overwrite this memory, and each worker uses different memory",
                              describe_call(call, kinds), at,
                              is_object ? fmt::format("the LP's object ({} bytes)",
                                                      kinds.object_bytes(call.lp->kind))

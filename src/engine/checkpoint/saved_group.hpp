@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dump of a group, in a saved run or on the way to another rank: the group's memory, its
-// pending events, and the words in its LPs' heaps that point out of these heaps.
+// pending events, and the words in its LPs' heaps that point out of the region and that
+// constructors have stored.
 //
 // The dump is written between two events, when the group has no history and no mail. LpRecords,
-// heaps and pending events are in the group's memory, which has the same addresses in the process
-// that reads the dump. Functions of the program, and objects that the model shares with its LPs,
-// may have other addresses in that process. LPs get pointers to such functions and objects through
-// the arguments of their constructors. Therefore the reading process constructs the LPs first, and
-// then overwrites them with the dump. If a word in the dump still has the value that the
-// constructor stored in the writing process, it gets the value that the constructor has stored in
-// the reading process. Pointers that handlers have stored cannot be distinguished from numbers and
-// are not changed. Words that look like such pointers are counted; words that point into libraries
-// are counted for each library.
+// heaps and the records of pending events are in the group's memory, which has the same addresses
+// in the process that reads the dump. A short event has no record. The dump contains a copy of it,
+// from which the reading process makes a record. Functions of the program, and objects that the
+// model shares with its LPs, may have other addresses in that process. LPs get pointers to such
+// functions and objects through the arguments of their constructors. Therefore the reading process
+// constructs the LPs first, and then overwrites them with the dump. Some words in the dump still
+// have the value that the constructor stored in the writing process. Each of these words gets the
+// value that the constructor has stored there in the reading process. Pointers that handlers have
+// stored cannot be distinguished from numbers and are not changed. Words that look like such
+// pointers are counted; words that point into libraries are counted for each library.
 //
 // Thread: the group's owner.
 #pragma once
@@ -44,12 +46,13 @@ struct SavedPart {
 };
 
 // Stores in group.constructed the words that the LPs' constructors have stored and that point out
-// of the LPs' heaps. Requires: the LPs were just built.
+// of the region. Requires: the LPs were just built.
 void note_constructed(Group& group, const AddressMap& map);
 
 // Pending events by group. Records are in chains that use EventRecord::next_sent, so that saving
-// takes no memory for records. next_sent has no other use, because the events that scheduled the
-// pending events are final. For each short event, saving takes 8 bytes.
+// takes no memory for records. Nothing else uses next_sent at this time: it links the events that
+// one execution has sent, for a rollback, and all executions are final. For each short event,
+// saving takes 8 bytes.
 class PendingChains {
   public:
     // The entries of `pending` must not move in memory, nor change, while the chains are used.
@@ -73,8 +76,9 @@ StrayPointers write_group(const Group& group, const PendingChains& pending, cons
                           const std::vector<LoadedModule>& modules, const WriteBytes& write);
 
 // Replaces the LPs of `group`, which were just built, by a dump of write_group(). Returns the
-// records of the pending events. Throws SetupError if the constructors have allocated other memory
-// than in the writing process. Also throws the exceptions of read().
+// records of the pending events. Throws SetupError if a word that a constructor stored in the
+// writing process is outside of the segments of `group`; then the constructors have allocated other
+// memory. Also throws the exceptions of read().
 std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read);
 
 // Writes a worker's groups to `file`, one section for each group. `file_number`: the index of the
@@ -83,8 +87,9 @@ SavedPart write_groups(const std::vector<Group*>& groups, const PendingChains& p
                        const AddressMap& map, const std::vector<LoadedModule>& modules,
                        SectionWriter& file, std::uint32_t file_number);
 
-// Reads a worker's groups from a saved run. Only one file is open at a time, because a run that was
-// saved by very many workers may continue with few workers.
+// Reads a worker's groups from a saved run, which has one file for each worker that saved it. Only
+// one of these files is open at a time, because one worker may have to read the files of very many
+// workers.
 class SavedGroups {
   public:
     explicit SavedGroups(const SavedRun& saved) : saved_(saved) {}

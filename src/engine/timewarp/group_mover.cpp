@@ -192,8 +192,8 @@ void GroupMover::remove_staying_groups() {
     }
     if (!staying.empty() && !std::exchange(staying_reported_, true) && run_.progress.warn)
         run_.progress.warn(fmt::format(
-            "--rebind-ranks: {} of the groups to be moved stay on rank {}, because their LPs hold "
-            "pointers to memory outside of the LPs, stored by handlers; docs/how-to/mpi.md",
+            "--rebind-ranks: {} of the groups to be moved stay on rank {}, because handlers of "
+            "their LPs have stored pointers to memory outside of the LPs; docs/how-to/mpi.md",
             staying.size(), index(rank_.id())));
     Packer packer;
     packer(staying);
@@ -252,8 +252,9 @@ void GroupMover::note() {
     report.seconds += std::chrono::duration<double>(took).count();
 }
 
-// The price is halved in each pause in which no group moves. Otherwise a single bad measurement
-// could prevent all moves, and then the price would never be measured again.
+// In each pause in which no group moves on any rank, ns_per_byte_ is halved, at most down to the
+// initial estimate. Otherwise a single bad measurement could prevent all moves, and without moves
+// there would be no new measurement.
 void GroupMover::note_price() noexcept {
     if (bytes_passed_ > 0)
         ns_per_byte_ = 1e9 * seconds_passing_ / static_cast<double>(bytes_passed_);

@@ -40,8 +40,9 @@ constexpr std::array<Fault, 8> faults{{{SIGSEGV, "SIGSEGV"},
 
 std::array<std::atomic<FaultGuard::DescribeAddress>, 4> describers{};
 
-// The actions of the signals in `faults` before the engine installed its own actions. Written under
-// a mutex, before the first handler runs.
+// The actions of the signals in `faults` before the engine installed its own actions. Each guard
+// writes an action under the mutex if another action than the engine's is installed. on_fault()
+// reads without the mutex.
 std::array<struct sigaction, faults.size()> former_actions{};
 Mutex former_actions_mutex;
 
@@ -116,8 +117,8 @@ void install_handlers() {
     }
 }
 
-// The lowest address of the calling thread's stack; 0: unknown. Cost: reads a file in the main
-// thread.
+// The lowest address of the calling thread's stack; 0: unknown. Cost: if the calling thread is the
+// main thread, the C library reads /proc/self/maps.
 std::uintptr_t find_end_of_stack() noexcept {
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
@@ -159,8 +160,8 @@ void abandon_handler(const char* what) noexcept {
 void FaultGuard::adopt_thread() {
     const std::uintptr_t end = end_of_stack();
     if (stack_end_ == end && end != 0) return;  // already adopted by this thread
-    // The handlers are installed again for each guard: a test framework or a library may have
-    // installed other handlers meanwhile.
+    // The signal handlers are installed again for each guard, because a test framework or a library
+    // may have installed other signal handlers meanwhile.
     install_handlers();
     float_environment_ = FloatEnvironment::current();
     stack_end_ = end;
@@ -192,7 +193,7 @@ void FaultGuard::describe_addresses_by(DescribeAddress describe) noexcept {
         DescribeAddress there = nullptr;
         if (one.compare_exchange_strong(there, describe) || there == describe) return;
     }
-    NW_CHECK(!"room for one more address describer");
+    NW_CHECK(!"too many address describers");
 }
 
 void FaultGuard::recover() const noexcept {
@@ -206,6 +207,8 @@ void FaultGuard::note(const char* what) noexcept {
 }
 
 // There are guard pages below the stack. A function with large locals may skip some of them.
+// Therefore every address from 1 MiB below the end of the stack to 64 KiB above it counts as an
+// overflow.
 bool FaultGuard::overflows_stack(std::uintptr_t address) const noexcept {
     constexpr std::uintptr_t below = std::uintptr_t{1} << 20;
     constexpr std::uintptr_t above = 64 * 1024;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets one thread examine the handler that another thread is running, and request that the other
-// thread leaves the handler.
+// With a probe, one thread can examine the handler that another thread is running, and can request
+// that the other thread leaves the handler.
 //
 // The requesting thread sends a signal (probe_signal: SIGURG, which is ignored by default). The
 // probed thread answers in its signal handler, because only this thread can describe its call and
@@ -45,9 +45,10 @@ class HandlerProbe {
     std::uint64_t running_call() noexcept;
     // CPU time of the thread in seconds; 0 if there is no thread. Thread: any.
     double cpu_seconds() noexcept;
-    // Sends the request. It has an effect only if the thread still runs that call when the signal
-    // arrives. Without `by_force`, the thread leaves the call only if it executes neither the C
-    // library nor the engine. Thread: any.
+    // Sends the request. The request has an effect only if the thread still runs this call when the
+    // signal arrives. Without `by_force`, the thread leaves the call only if it executes neither
+    // the C library nor the engine. With `by_force`, `interrupt` still has no effect while the
+    // thread executes the engine. Thread: any.
     void request(ProbeRequest request, std::uint64_t call, bool by_force = false) noexcept;
 
   protected:
@@ -59,7 +60,7 @@ class HandlerProbe {
     // calls guard.note() with the reason. For `report`, it stores the report and returns false.
     // Thread: the probed thread, in a signal handler that interrupts a handler; async-signal-safe.
     virtual bool answer(ProbeRequest request, FaultGuard& guard) noexcept = 0;
-    // True if the engine or an allocator runs on the handler's behalf, and must not be interrupted.
+    // True if the handler has called the engine or an allocator, which must not be interrupted.
     // While a handler runs, the heap of its LP is current. While the engine or an allocator runs,
     // no heap is current.
     // Thread: as for answer().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of a handler with pointers, and how the engine detects them.
+// Errors of a handler with pointers and resources, and how the engine detects them.
 //
 // free() and operator delete must not throw. So an invalid call in a handler is refused: nothing is
 // freed or damaged. The fault is recorded for the thread, and the handler continues. After each
@@ -18,7 +18,7 @@ enum class HeapFault : std::uint8_t {
     other_lp,        // a used or free chunk of another LP
     not_a_chunk,     // in memory of this LP, but not the beginning of a chunk
     already_free,    // a free chunk of this LP
-    of_setup,        // memory that setup() made (shared_arena.hpp)
+    of_setup,        // memory that setup() allocated (shared_arena.hpp)
     overflow,        // bytes behind a block were changed (heap_guards.hpp)
     underflow,       // bytes before a block were changed
     left_open,       // not a memory error: a file or a similar resource is still open
@@ -58,8 +58,8 @@ void post_heap_fault(HeapFault fault) noexcept;
 HeapFault note_overflow(std::size_t block_bytes, std::size_t offset) noexcept;
 
 // Allows the handler to free memory of libc until the next take_heap_fault() on this thread. Called
-// when the handler has initialized a static (see memory/interpose/runtime.cpp): the temporaries of
-// the initializer are memory of libc, and are destroyed afterwards.
+// when the handler has initialized a static variable (see memory/interpose/runtime.cpp): the
+// temporaries of the initializer are in memory of libc, and are destroyed afterwards.
 void excuse_libc_frees() noexcept;
 bool libc_frees_excused() noexcept;
 

@@ -3,11 +3,13 @@
 // process must handle such words, because the program, its data and its libraries may have other
 // addresses in that process.
 //
-// A word counts as a pointer if its value is in a mapping of this process outside of the region. A
-// number may have such a value by chance. The result is used for three decisions: whether a warning
-// is printed, whether a group must stay on its rank, and whether a word is replaced in the other
-// process. A word is replaced if it still has the value that the LP's constructor stored. The word
-// then gets the value that the constructor stores in the other process.
+// A word counts as a pointer if its value is in a mapping of this process outside of the region.
+// AddressMap::look_up() makes exceptions for some values that are probably numbers, and for
+// pointers into the stacks of handlers. A number may be equal to an address by chance. The result
+// is used for three decisions: whether a warning is printed, whether a group must stay on its rank,
+// and whether a word is replaced in the other process. A word is replaced if it still has the value
+// that the LP's constructor stored. The word then gets the value that the constructor stores in the
+// other process.
 //
 // Thread: any, on heaps that do not change meanwhile.
 #pragma once
@@ -43,8 +45,8 @@ enum class PointsTo : std::uint8_t {
 class AddressMap {
   public:
     // `stacks` are the stacks of threads that run handlers. Words that point into these stacks do
-    // not count: the variables of a handler end with the handler, so such a word consists of bytes
-    // that the LP has never set.
+    // not count. After a handler, its variables no longer exist, so no later handler uses such a
+    // word.
     explicit AddressMap(Os& os, std::vector<AddressRange> stacks = {});
 
     PointsTo look_up(std::uint64_t word) const noexcept;
@@ -67,16 +69,17 @@ void for_each_outside_pointer(
     const LpHeap& heap, const AddressMap& map,
     const std::function<void(std::uint64_t* word, PointsTo points_to)>& visit);
 
-// Words outside of the region that point into it.
+// The number of words in one library, or in the program, that point into the region.
 struct PointersFromOutside {
     std::string holder;  // a library's file, or "the program"
     std::uint64_t words = 0;
 };
 // Searches the variables of the program and its libraries, and the thread_local variables of the
-// calling thread. The search finds pointers to memory of LPs that a library has kept since its
-// first use in a handler. Two adjacent small numbers may look like an address of the region.
-// Therefore the constructor records all matches before the run, and found() does not count them.
-// Not searched: thread_local variables of other threads, and libc's heap. Without /proc nothing is
+// calling thread. The search finds pointers to memory of an LP. A library may have stored such a
+// pointer when a handler first called the library. Two adjacent numbers of 32 bits, read as one
+// word, may be equal to an address in the region. Therefore the constructor records all words with
+// such a value before the run, and found() does not count a recorded word that is unchanged. Not
+// searched: thread_local variables of other threads, and libc's heap. Without /proc nothing is
 // searched.
 // Thread: one. The object is made when there is a region and no LP yet; found() is called when no
 // LP is left. Cost: reads all of these variables twice, some milliseconds.

@@ -7,7 +7,7 @@
 // A group's mail has two buffers, A and B. Each buffer begins in its small area, and moves to its
 // large area when it grows. All four addresses follow from the group's number and never change.
 // They replace the table bh_addresses[] of "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015,
-// §3.3), and need no lock while buffers grow or are swapped. The small areas are beside the first
+// §3.4), and need no lock while buffers grow or are swapped. The small areas are beside the first
 // segments, so that a group's first pages need one page of page table instead of two.
 //
 // The layout is only address space: a page that is never written takes no memory.

@@ -18,8 +18,8 @@ namespace {
 
 constexpr MeasureEffort small{.buffer_bytes = 1 << 20, .seconds = 0.001, .hops = 1000};
 
-// The program touches some pages without a call of touch(). This class puts such pages on the first
-// node.
+// A FakeOs places a page on a node only when touch() is called, and measure_machine() does not call
+// touch(). Therefore move_pages() of this class first puts each page on the first node.
 struct PagesOs : FakeOs {
     using FakeOs::FakeOs;
     Status move_pages(std::span<void* const> pages, NodeId target,
@@ -54,7 +54,7 @@ TEST_CASE("measure_machine: every pair of nodes has a bandwidth and a latency") 
     CHECK(os.reserved_ranges() == 0);
 }
 
-TEST_CASE("measure_machine: each buffer is on its node and each core of the node reads") {
+TEST_CASE("measure_machine: each buffer is moved to its node, and every core reads") {
     PagesOs os(2, 2, 2);
     measure_machine(os, small);
     std::set<int> cpus;
@@ -106,9 +106,9 @@ TEST_CASE("measure_machine: missing permission to bind threads or to move pages 
     CHECK(measure_machine(alone, small).nodes.size() == 1);
 }
 
-TEST_CASE(
-    "measure_machine: a thread that cannot be started is an error with a message of one line") {
-    if (nw::test::sanitized) return;  // the threads of a sanitizer need more addresses
+TEST_CASE("measure_machine: if a thread cannot be started, the message of the error has one line") {
+    // FewThreads limits the addresses of the process, and a sanitizer needs more addresses.
+    if (nw::test::sanitized) return;
     PagesOs os(1, 4);
     const nw::test::FewThreads few(GENERATE(0, 2));
     try {

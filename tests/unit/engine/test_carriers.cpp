@@ -49,7 +49,7 @@ TEST_CASE("Carriers: an offer that was not taken can be withdrawn") {
     CHECK_FALSE(carriers.take(1, 0));
     carriers.offer(1, 0);
     CHECK(carriers.take(1, 0));
-    CHECK_FALSE(carriers.is_recalled(1));  // the earlier request has no effect on this loan
+    CHECK_FALSE(carriers.is_recalled(1));  // the recall() above has no effect on this loan
 }
 
 // The worker's own thread offers the worker and withdraws the offer at any moment. Meanwhile, two

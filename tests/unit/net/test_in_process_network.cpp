@@ -114,7 +114,7 @@ TEST_CASE("InProcessNetwork: receive() delivers at most the requested number of 
 }
 
 TEST_CASE(
-    "InProcessNetwork: a reduction ends after all contributions with one result for all ranks") {
+    "InProcessNetwork: a reduction ends after all ranks contribute, with an equal result on each") {
     for (const std::uint64_t seed : test_seeds(20)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
         Dice dice(seed);

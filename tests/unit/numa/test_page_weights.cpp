@@ -50,8 +50,8 @@ TEST_CASE("page weights: the weight of a node follows its lowest bandwidth to a 
 }
 
 TEST_CASE(
-    "page weights: an unknown diagonal is omitted; with a single worker it counts as the best "
-    "link") {
+    "page weights: an unknown diagonal is ignored; with a single worker, the node's best bandwidth "
+    "replaces it") {
     const BandwidthMatrix machine(Rows{{0, 4, 2}, {3, 0, 2}, {2, 2, 0}});
     CHECK(canonical_weights(machine, 0b011) == PageWeights{3.0 / 9, 4.0 / 9, 2.0 / 9});
     CHECK(canonical_weights(machine, 0b001) == PageWeights{4.0 / 10, 4.0 / 10, 2.0 / 10});
@@ -70,9 +70,10 @@ TEST_CASE("page weights: proximity moves weight from other nodes to the workers'
 }
 
 TEST_CASE(
-    "DwpSearch: the proximity increases to the peak in steps of a tenth of all pages and decreases "
-    "by one step") {
-    // Workers have 0.45 of the pages at proximity 0. The peak is at 0.75, three steps further.
+    "DwpSearch: the proximity increases past the peak in steps of a tenth of all pages, and then "
+    "returns to the peak") {
+    // The workers' nodes have 0.45 of the pages at proximity 0. The peak is at 0.75, three steps
+    // further.
     const Tuned tuned(
         0.45, [](double dwp, std::size_t) { return 10 - std::abs(0.45 + dwp * 0.55 - 0.75); });
     REQUIRE(tuned.dwps.size() == 6);
@@ -92,7 +93,7 @@ TEST_CASE(
     CHECK((tuned.dwps[6] - tuned.dwps[5]) * 0.55 == Approx(0.05));
 }
 
-TEST_CASE("DwpSearch: if every step is worse the search ends at its start") {
+TEST_CASE("DwpSearch: if the first step is worse, the search returns to its start") {
     const Tuned tuned(0.2, [](double dwp, std::size_t) { return 1 - dwp; });
     CHECK(tuned.dwps.size() == 3);
     CHECK(tuned.last == 0);
@@ -108,8 +109,7 @@ TEST_CASE("DwpSearch: the window after a step and single outliers do not count")
     CHECK(tuned.windows == 5 * 6);
 }
 
-TEST_CASE(
-    "DwpSearch: a worse result is measured again; a loss of a tenth of a percent is not worse") {
+TEST_CASE("DwpSearch: a worse result is measured again; a loss below 0.1 % is not worse") {
     std::size_t measured_at_one_step = 0;
     const Tuned noisy(0.75, [&](double dwp, std::size_t) {
         if (dwp == 0 || dwp == 1) return 100.0;

@@ -12,8 +12,9 @@
 // are numbered over all of these ranks, in the order of the ranks. A rank's workers are numbered
 // from 0, as everywhere.
 //
-// Thread: one thread calls order(), publish() and fetch(); any thread calls the other functions. A
-// worker that has read a new number of orders then also reads the new orders.
+// Thread: one thread calls order(), publish(), fetch() and set_crowded(); any thread calls the
+// other functions. After orders() has returned a new number to a worker, ordered() returns the new
+// orders to this worker.
 #pragma once
 
 #include <atomic>
@@ -56,8 +57,8 @@ class CpuTable {
         return sizeof(Orders) + round_up(assignments * sizeof(CpuAssignment)) +
                assignments * row(assignments) * sizeof(std::uint64_t);
     }
-    // Requires: `memory` is at the beginning of a cache line, contains bytes_for(assignments)
-    // zeroes, and outlives this object.
+    // Requires: `memory` is at the beginning of a cache line, contains bytes_for(assignments) bytes
+    // of zeros, and outlives this object.
     CpuTable(void* memory, std::uint32_t assignments) noexcept
         : assignments_(assignments), begin_(static_cast<std::byte*>(memory)) {}
 
@@ -92,7 +93,7 @@ struct SharedCpuTable {
 class CpuAssignments {
   public:
     struct CpuAssignment {
-        int cpu;  // −1: none yet
+        int cpu;  // −1: not bound to a CPU, or no order yet
         NodeId node;
         friend bool operator==(const CpuAssignment&, const CpuAssignment&) = default;
     };
@@ -148,7 +149,7 @@ class CpuAssignments {
         table_.orders().fetches.fetch_add(1, std::memory_order_relaxed);
         publish();
     }
-    // Whether workers of different ranks have the same CPU now.
+    // Records whether workers of different ranks have the same CPU now.
     void set_crowded(bool crowded) noexcept {
         table_.orders().crowded.store(crowded, std::memory_order_relaxed);
     }

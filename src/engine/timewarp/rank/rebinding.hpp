@@ -3,7 +3,7 @@
 // runs: traffic jams move, an epidemic spreads. A worker with too much work holds GVT back, and the
 // speculation of the other workers is wasted.
 //
-// "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015, §3.5) leaves the policy to the engine. Here
+// "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015) refers to another paper for its policy. Here
 // the policy is "longest processing time first" (Graham, "Bounds on multiprocessing timing
 // anomalies", 1969). The policy starts with the present owners, so that few groups move.
 //

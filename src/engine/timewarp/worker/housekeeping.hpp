@@ -24,10 +24,10 @@ class Housekeeping {
     bool has_orders() const noexcept { return relocation_.has_orders(); }
 
     // Called for each new GVT, after Throttle::on_gvt(). `events_ahead_max`: the minimum of
-    // events_ahead_max() over all workers. If memory is short, limits the number of events beyond
-    // GVT. All workers of all ranks have the same limit, which is computed for the worker with the
-    // least free memory. The reason is that the events of one worker send events to other workers,
-    // and these events take memory there.
+    // events_ahead_max() over all workers of all ranks. If memory is short, limits the number of
+    // events beyond GVT to this minimum, or to the worker's own present limit if that is lower. So
+    // the worker with the least free memory limits all workers. The reason is that the events of
+    // one worker send events to other workers, and these events take memory there.
     void on_gvt(std::uint32_t events_ahead_max);
     // A contribution to a GVT round: MemoryReclaim::events_ahead_max().
     std::uint32_t events_ahead_max() const noexcept { return reclaim_.events_ahead_max(); }
