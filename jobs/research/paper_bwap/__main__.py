@@ -90,6 +90,7 @@ def read_metered(words):
     import metered
     import metered_page
     from research.meter import series
+    from research.qemu.guest_series import TOPOLOGY
     from research.series.command import Series, parsed, parser_of
 
     parser = parser_of("paper-bwap --meter", "The placements of 'Bandwidth-Aware Page Placement in NUMA Systems' "
@@ -99,7 +100,7 @@ def read_metered(words):
                         help="machines for the calculation; the topology has their first nodes [two published machines]")
     series.add_option(parser)
     options = parsed(parser, words)
-    options.meter = options.meter or series.TOPOLOGY
+    options.meter = options.meter or TOPOLOGY
     options.machine = options.machine or machines_of(MACHINES)
     return Series(name="paper-bwap --meter", program="phold", plan=metered.MeterPlan, new_plan=metered.new_plan,
                   columns=metered.COLUMNS, run_once=metered.run_once, warnings=metered.warnings,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./jobs/run paper-numa: the experiments of figures 6 to 9 of "NUMA Time Warp" (Di Gennaro,
-Pellegrini, Quaglia and others, PADS 2015), on this machine. docs/how-to/paper-numa.md describes how
+"""./jobs/run paper-numa: the experiments of figures 6 to 9 of "NUMA Time Warp" (Pellegrini and
+Quaglia, PADS 2015), on this machine. docs/how-to/paper-numa.md describes how
 to make and read them.
 
     experiments.py  the experiments, scaled to the machine
@@ -10,18 +10,26 @@ to make and read them.
     report.py       summary.md
     metered.py      --meter: the experiments in a guest with several nodes, with metered_page.py and
                     ../meter/series.py
+    timed.py        --timed: the experiments in the modeled guest, with timed_page.py
     ../series/       the parts that all series share, with ../../lib/series/
 """
 
+import functools
 import sys
 from pathlib import Path
 
 JOBS = Path(__file__).resolve().parents[2]
 sys.path += [str(JOBS), str(JOBS.parent / "tests/guest")]
 import metered  # noqa: E402
+import topology  # noqa: E402
 import metered_page  # noqa: E402
+import timed  # noqa: E402
+import timed_page  # noqa: E402
 from research.meter import series  # noqa: E402
-from research.series.command import Series, main, number_in, parsed, parser_of  # noqa: E402
+from research.qemu import guest_series  # noqa: E402
+from research.series.command import Refused, Series, main, number_in, parsed, parser_of  # noqa: E402
+from research.timed.arguments import number_in as factor_in  # noqa: E402
+from research.timed.machines import MACHINES  # noqa: E402
 from experiments import Plan, new_plan  # noqa: E402
 from report import page  # noqa: E402
 from results import results, warnings  # noqa: E402
@@ -35,22 +43,45 @@ def rebind_period(text):
 def read(arguments):
     """(series, options) for the arguments of the command line."""
     parser = parser_of("paper-numa", "The experiments of figures 6 to 9 of 'NUMA Time Warp' (PADS "
-                       "2015), scaled to this machine", "traffic", runs="5; --quick 2; --meter 1",
-                       codes="77 --meter: the guest cannot run here; ")
-    parser.add_argument("--only", choices=["balanced", "unbalanced"],
-                        help="figure 6, or figures 7 to 9 [both]")
+                       "2015), scaled to this machine", "traffic and phold",
+                       runs="5; --quick 2; --meter 1; --timed 3; --timed --quick 1", codes="77 --meter and --timed: the guest cannot run here; ")
+    parser.add_argument("--only", choices=timed.EXPERIMENTS,
+                        help="figure 6, figures 7 to 9, or with --timed PHOLD with large states [all]")
     parser.add_argument("--until", type=number_in(1e-9, "above 0"), metavar="T",
                         help="end of each run in virtual seconds [balanced 20 days, unbalanced 12 "
                              "hours, multiplied by the number of cores; "
-                             "--meter {balanced}, {unbalanced}]".format(**metered.UNTIL))
+                             "--meter {balanced}, {unbalanced}; --timed {0[balanced]}, {0[unbalanced]}, memory-bound "
+                             "{0[memory-bound]}]".format(timed.UNTIL, **metered.UNTIL))
     parser.add_argument("--rebind", type=rebind_period, metavar="SECONDS|off",
-                        help=f"period of rebalancing in the unbalanced runs [2; --meter {metered.REBIND}]")
+                        help=f"period of rebalancing in the unbalanced runs [2; --meter {metered.REBIND}; --timed "
+                             f"{timed.REBIND}], and in the memory-bound runs [{timed.MOVE_PERIOD}]")
     series.add_option(parser)
+    guest_series.add_option(parser, "timed", "run in an emulated machine in modeled time")
+    parser.add_argument("--machine", choices=MACHINES,
+                        help="--timed: the modeled machine [opteron6128 if the topology has 8 nodes]")
+    parser.add_argument("--latency-factor", metavar="F", type=factor_in(0.1, 10),
+                        help="--timed: all latencies of memory are multiplied by F [1]")
     options = parsed(parser, arguments)
-    if options.meter is False:
-        return SERIES, options
-    options.meter = options.meter or series.TOPOLOGY
-    return METERED, options
+    options.meter, options.timed = (guest_series.TOPOLOGY if value is None else value
+                                    for value in (options.meter, options.timed))
+    check(options)
+    return (METERED if options.meter else TIMED if options.timed else SERIES), options
+
+
+def check(options):
+    """Raises Refused for options that need --timed, or exclude it."""
+    if options.meter and options.timed:
+        raise Refused("--meter and --timed exclude each other")
+    timed_only = {"--only memory-bound": options.only == "memory-bound", "--machine": options.machine,
+                  "--latency-factor": options.latency_factor}
+    for name, given in timed_only.items():
+        if given and not options.timed:
+            raise Refused(f"{name} is allowed only with --timed")
+    if options.machine:
+        nodes, wanted = len(topology.parse(options.timed).nodes), len(MACHINES[options.machine].bandwidth)
+        if nodes != wanted:
+            raise Refused(f"--machine {options.machine} has {wanted} nodes, but the topology '{options.timed}' has "
+                          f"{nodes}; choose a topology with as many nodes")
 
 
 SERIES = Series(name="paper-numa", program="traffic", plan=Plan, new_plan=new_plan, columns=COLUMNS,
@@ -59,4 +90,7 @@ METERED = Series(name="paper-numa --meter", program="traffic", plan=metered.Mete
                  new_plan=metered.new_plan, columns=metered.COLUMNS, run_once=metered.run_once,
                  warnings=metered.warnings, results=metered.results, page=metered_page.page,
                  prepare=series.demand_guest)
+TIMED = Series(name="paper-numa --timed", program="traffic", plan=timed.TimedPlan, new_plan=timed.new_plan,
+               columns=COLUMNS, run_once=timed.run_once, warnings=timed.warnings, results=timed.results,
+               page=timed_page.page, prepare=functools.partial(guest_series.demand_guest, "timed"))
 sys.exit(main(read))

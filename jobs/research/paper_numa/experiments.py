@@ -9,6 +9,7 @@ all machines. This time must be longer than many periods of the daemons. The per
 the paper."""
 
 import dataclasses
+import typing
 
 from lib.series.runner import rounds
 
@@ -45,6 +46,7 @@ class Variant:
     daemons: int = 0
     period: float = 0
     rebind: float = 0  # seconds; 0: off
+    program: typing.ClassVar = "traffic"
 
     @property
     def name(self):
@@ -57,13 +59,16 @@ class Variant:
         return self.workload.name, self.name
 
     def arguments(self, workers, seed):
-        """The command line of traffic without --stats."""
+        """The command line of the program without --stats."""
         words = ["--objects", self.workload.objects, "--inter-arrival", self.workload.inter_arrival,
                  "--until", f"{self.workload.until:.17g}", "--seed", seed]
+        return [*words, *self.engine_options(workers)]
+
+    def engine_options(self, workers):
         if not self.memory:
-            return [*words, "--engine", "sequential"]
+            return ["--engine", "sequential"]
         daemons = f"{self.daemons}@{self.period:g}" if self.daemons else "off"
-        return [*words, "--engine", "timewarp", "--workers", workers, "--memory", self.memory,
+        return ["--engine", "timewarp", "--workers", workers, "--memory", self.memory,
                 "--pagemigd", daemons, "--rebind", f"{self.rebind:g}" if self.rebind else "off"]
 
 
@@ -107,7 +112,7 @@ class Plan:
 
     def variants(self):
         return [variant for experiment in self.experiments
-                for variant in getattr(self, experiment)()]
+                for variant in getattr(self, experiment.replace("-", "_"))()]
 
     def schedule(self):
         return rounds(self.variants(), self.runs, self.seed)

@@ -3,6 +3,7 @@
 
 from lib.series.machine import one_line
 from metered import CACHES, SHARE_MOVED
+from report import digests
 from research.series.page import shown, table
 
 SURFACES = {7: ("Figure 7: local share of accesses to memory", "{:.3f}",
@@ -36,8 +37,7 @@ def page(summary):
               "mail and GVT are left out, because the waiting times there depend on the load of the host. "
               f"{settings['runs']} runs of each kind, seed {settings['seed']}; shown are the median and, in "
               "brackets, the minimum and the maximum.", "",
-              "Every run of a workload had the same digest: "
-              + ", ".join(f"{name} `{digest}`" for name, digest in summary["digests"].items()) + ".", ""]
+              *digests(summary)]
     if "balanced" in settings["experiments"]:
         lines += ["## Figure 6: balanced traffic, 137 objects", "",
                   f"End time {settings['until']['balanced']:g} s of virtual time, no rebinding.", "",

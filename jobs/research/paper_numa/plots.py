@@ -122,11 +122,28 @@ def plot_metered_figure_6(folder, summary):
     save(figure, folder, "figure-6", summary)
 
 
+def plot_memory_bound(folder, summary):
+    rows = [row for row in summary["memory_bound"] if row["seconds"]]
+    figure, axes = pyplot.subplots(figsize=(7.5, 0.5 * len(rows) + 1.6))
+    values = [{name: 1000 * row["seconds"][name] for name in ("median", "min", "max")} for row in rows]
+    axes.barh([row["variant"] for row in rows], [value["median"] for value in values], color="#0072b2",
+              xerr=errors_of(values), capsize=3)
+    for place, value in enumerate(values):
+        axes.annotate(f"{value['median']:.3g}", (value["max"], place), xytext=(4, 0), textcoords="offset points",
+                      va="center", fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlabel("modeled time, ms: median, minimum and maximum")
+    axes.set_title("PHOLD with large states")
+    save(figure, folder, "memory-bound", summary)
+
+
 def plot_all(folder, summary):
     if "metered" in summary and "balanced" in summary["settings"]["experiments"]:
         plot_metered_figure_6(folder, summary)
     if "figure_6" in summary:
         plot_figure_6(folder, summary)
+    if "memory_bound" in summary:
+        plot_memory_bound(folder, summary)
     for number in SURFACES:
         if f"figure_{number}" in summary:
             plot_surface(folder, summary, number)

@@ -53,6 +53,16 @@ def figures_7_to_9(summary):
     return lines
 
 
+def digests(summary):
+    return ["Every run of a workload had the same digest: "
+            + ", ".join(f"{name} `{digest}`" for name, digest in summary["digests"].items()) + ".", ""]
+
+
+def figures(summary):
+    return [*(figure_6(summary) if "figure_6" in summary else []),
+            *(figures_7_to_9(summary) if "figure_7" in summary else [])]
+
+
 def page(summary):
     machine, settings = summary["machine"], summary["settings"]
     lines = ["# The experiments of “NUMA Time Warp”, on this machine", "",
@@ -70,10 +80,5 @@ def page(summary):
         f"core; {', '.join(map(str, settings['daemons']))} daemons instead of 4, 8, 16 and 32"
         f"{' (minimum and maximum)' if settings['quick'] else ''}: multiplied by {settings['workers']}/32, at "
         "least 1, equal numbers once.", "",
-        "Every run of a workload had the same digest: "
-        + ", ".join(f"{name} `{digest}`" for name, digest in summary["digests"].items()) + ".", ""]
-    if "figure_6" in summary:
-        lines += figure_6(summary)
-    if "figure_7" in summary:
-        lines += figures_7_to_9(summary)
+        *digests(summary), *figures(summary)]
     return "\n".join(lines)

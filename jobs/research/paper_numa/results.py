@@ -58,14 +58,19 @@ def one_node_notice(machine):
     return "This machine has one NUMA node, so it cannot show a gain from NUMA placement."
 
 
+def warnings_about_daemons(plan, records):
+    short = short_runs(plan, records)
+    if not short or plan.quick:
+        return []
+    names = ", ".join(sorted({variant.name for variant in short}))
+    return [f"Runs were too short for these daemons, which woke up less than five times: {names}. Use a larger "
+            "--until."]
+
+
 def warnings(plan, records):
     """Warnings for the reader of the figures, one sentence each."""
-    found = [one_node_notice(plan.machine), *warnings_about_runs(plan, records)]
-    short = short_runs(plan, records)
-    if short and not plan.quick:
-        names = ", ".join(sorted({variant.name for variant in short}))
-        found.append(f"Runs were too short for these daemons, which woke up less than five times: "
-                     f"{names}. Use a larger --until.")
+    found = [one_node_notice(plan.machine), *warnings_about_runs(plan, records),
+             *warnings_about_daemons(plan, records)]
     if plan.machine["nodes"] > 1 and plan.machine["kernel_numa_balancing"] not in ("0", "unknown"):
         found.append("The NUMA balancing of the kernel was on and also moves pages; run `sysctl "
                      "kernel.numa_balancing=0` before such a series.")

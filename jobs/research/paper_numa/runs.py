@@ -10,6 +10,10 @@ COLUMNS = ["objects", "inter_arrival_s", "daemons", "period_s", "rebind_s", "gro
 def run_once(traffic, plan, variant, run, on_tick):
     """(the row for runs.csv, the message if the run failed)."""
     outcome = run_programs([[traffic, *variant.arguments(plan.workers, plan.seed)]], on_tick)
+    return row_of(plan, variant, run, outcome), outcome.message
+
+
+def row_of(plan, variant, run, outcome):
     numa = outcome.stats[0].get("numa", {})
     workload = variant.workload
     return {**common_row(plan, variant, run, outcome, plan.workers if variant.memory else 1,
@@ -17,4 +21,4 @@ def run_once(traffic, plan, variant, run, on_tick):
             "objects": workload.objects, "inter_arrival_s": workload.inter_arrival,
             "daemons": variant.daemons, "period_s": variant.period, "rebind_s": variant.rebind,
             **{name: numa.get(name, "") for name in ("groups_moved", "pages_moved",
-                                                     "remote_page_share")}}, outcome.message
+                                                     "remote_page_share")}}

@@ -118,6 +118,13 @@ for fragment, arguments in [("cores", ["--resume", gaps]),
                             ("--resume", ["--resume", series, "--until", 5]),
                             ("topology 'n5'", ["--meter", "n5"]),
                             ("--resume: only", ["--meter", "n4", "--resume", series]),
+                            ("topology 'n5'", ["--timed", "n5"]),
+                            ("exclude each other", ["--meter", "--timed"]),
+                            ("only with --timed", ["--only", "memory-bound"]),
+                            ("only with --timed", ["--meter", "--machine", "epyc"]),
+                            ("only with --timed", ["--latency-factor", 2]),
+                            ("--machine epyc has 8 nodes", ["--timed", "n4", "--machine", "epyc"]),
+                            ("0.1 to 10", ["--timed", "--latency-factor", 11]),
                             ("--runs", ["--runs", 0]), ("--rebind", ["--rebind", "never"]),
                             ("--until", ["--until", "nan"])]:
     done = paper_numa(*arguments)
@@ -126,8 +133,9 @@ for fragment, arguments in [("cores", ["--resume", gaps]),
                     f"{' '.join(map(str, arguments[:1]))}: exit code {done.returncode}, "
                     f"{done.stderr.strip()}")
 
-done = subprocess.run(command("--meter", traffic=failing), capture_output=True, text=True)
-programs.expect(done.returncode == 4 and "meter_plugin.so" in done.stderr and len(done.stderr.splitlines()) == 1,
-                f"--meter without a plug-in: exit code {done.returncode}, {done.stderr.strip()}")
+for name in ("meter", "timed"):
+    done = subprocess.run(command(f"--{name}", traffic=failing), capture_output=True, text=True)
+    programs.expect(done.returncode == 4 and f"{name}_plugin.so" in done.stderr and len(done.stderr.splitlines()) == 1,
+                    f"--{name} without a plug-in: exit code {done.returncode}, {done.stderr.strip()}")
 
 programs.leave()
