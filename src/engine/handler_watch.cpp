@@ -43,14 +43,15 @@ constexpr double irrevocable_times = 4;
 
 // A handler that prints, for example, is nearly always in the C library and holds locks of the
 // library there. Therefore the watch sends many requests in a row. Only a request that finds the
-// handler outside of the library ends the handler.
+// handler outside of the library interrupts or ends the handler.
 constexpr std::uint32_t requests_in_a_row = 100;
 constexpr std::chrono::microseconds between_requests{50};
-// Limits after which the watch ends a handler even if it is inside the library. If the handler
-// takes no CPU time in more than waits_max checks, it may wait for something that never occurs. If
-// every request during tries_cpu_seconds_max has found the handler inside the library, it will
-// probably stay there. This limit is CPU time, so that the handler has as many chances to leave on
-// a busy machine as on a quiet one. tries_seconds_max limits the elapsed time.
+// Limits after which the watch interrupts or ends a handler even if it is inside the C library
+// (`by_force`). If the handler takes no CPU time in more than waits_max checks, it may wait for
+// something that never occurs. If every request during tries_cpu_seconds_max has found the handler
+// inside the library, it will probably stay there. This limit is CPU time, so that the handler has
+// as many chances to leave on a busy machine as on a quiet one. tries_seconds_max limits the
+// elapsed time.
 constexpr std::uint32_t waits_max = 5;
 constexpr double tries_cpu_seconds_max = 0.25;
 constexpr double tries_seconds_max = 3;

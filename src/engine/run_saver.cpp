@@ -284,9 +284,9 @@ void RunSaver::warn_of_strays(const SavedRun& saved) {
     const StrayPointers& stray = saved.stray;
     if (stray.elsewhere > 0)
         run_.progress.warn(
-            fmt::format("--checkpoint: {} words in LPs look like pointers to memory outside of the "
-                        "LPs, stored by handlers; a run that restarts from here could not use them "
-                        "(first: {} {}); docs/how-to/checkpoints.md",
+            fmt::format("--checkpoint: handlers of LPs have stored {} words that look like "
+                        "pointers to memory outside of the LPs; a run that restarts from here "
+                        "could not use them (first: {} {}); docs/how-to/checkpoints.md",
                         stray.elsewhere, run_.plan.kinds.name(stray.example_lp), stray.example));
     const auto pointed_to = std::find_if(stray.to_module.begin(), stray.to_module.end(),
                                          [](std::uint64_t pointers) { return pointers > 0; });

@@ -25,9 +25,9 @@ struct PendingEntry {
     //   - The event has a record: its address.
     //   - The event is short and bare (it has no payload): the rest of the event, with bare_bit.
     //   - The event is short and has a payload: the address of its ShortBody, with short_bit.
-    // A short event is canceled only by an anti-message. The anti-message is kept until the event
-    // is the next event to execute. A short event gets a record only when a record is needed, for
-    // example in an LP's history.
+    // A short event is canceled only by an anti-message. If the event has not been executed, the
+    // anti-message is kept until the event is the next event to execute. A short event gets a
+    // record only when a record is needed, for example in an LP's history.
     std::uint64_t body;
 
     EventKey key() const noexcept { return {time, generation, sender, sequence}; }

@@ -10,9 +10,10 @@
 // judgment changes W by the efficiency:
 //     below .96: W · max(¼, efficiency²)      above .98, if workers have used half of W: W · 1.25
 // In most measurements, the best fixed width has an efficiency between .93 and .99 (2 to 8 workers
-// on two cores, with and without other processes on these cores; docs/decisions/0021). The width
-// is not computed from the advance of GVT per round. If workers wait for cores, GVT advances by W
-// per round, and a width that was set to this advance would never grow again.
+// on two cores, with and without other processes on these cores; docs/decisions/0021). Only the
+// minimum of the width is computed from the advance of GVT per round. If workers wait for cores,
+// GVT advances by W per round, and a width that was always set to this advance would never grow
+// again.
 //
 // The efficiency does not always limit the width. If workers send each other few events, one worker
 // may execute ahead while another worker waits for a core. The first worker then stays ahead by W,

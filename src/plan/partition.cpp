@@ -110,8 +110,10 @@ std::vector<std::uint32_t> workers_by_rank(const Setup& setup, std::uint32_t ran
                                            LpOf&& lp_of) {
     struct Alike {
         std::uint64_t items = 0, dealt = 0;
-        // The first worker for these items: the number of items of all previous likenesses, modulo
-        // the number of workers. So likenesses with few items start on different workers.
+        // Used only if there are fewer items than workers on the rank: the first worker of these
+        // items is `first` modulo the number of workers on the rank. `first` is the number of items
+        // of all previous likenesses on this rank. So successive likenesses with few items start on
+        // different workers.
         std::uint64_t first = 0;
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Alike> all;
@@ -210,8 +212,8 @@ void Partition::distribute_groups(const Setup& setup, std::uint32_t groups, std:
     };
     struct Alike {
         std::uint32_t groups = 0, dealt = 0;
-        // The first worker for these groups: the number of groups of all previous likenesses,
-        // modulo the number of workers.
+        // The number of groups of all previous likenesses. Modulo the number of workers, it is the
+        // first worker for these groups, unless the workers have shares and there are many groups.
         std::uint32_t first = 0;
     };
     NW_CHECK(worker_shares.empty() || worker_shares.size() == workers);

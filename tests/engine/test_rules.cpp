@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: every engine finds a broken rule, and reports this rule with the same message. Time Warp
-// also finds handlers that are not repeatable, and rollbacks that do not restore the state.
+// Goal: every engine finds a broken rule, and reports this rule with the same message. With
+// --check-rollback, Time Warp also finds handlers that are not repeatable, and rollbacks that do
+// not restore the state.
 #include <array>
 #include <limits>
 #include <string>

@@ -67,7 +67,7 @@ programs.expect(done.returncode == 0 and done.stdout.splitlines()[-1:] == wanted
 folder = checkpoint / "shared"
 code, errors = stop(start(programs, programs.bin / "ross_turns", "--end=16000", "--misuse=4", "--checkpoint", folder,
                           "--checkpoint-period", 0.02), folder)
-programs.expect(code == 0 and "24 words in LPs look like pointers" in errors, f"a warning: {errors}")
+programs.expect(code == 0 and "24 words that look like pointers" in errors, f"a warning: {errors}")
 code, *_, errors = run("ross_turns", "--misuse=4", "--restart", folder)
 programs.expect(code == 2 and "--restart: 24 words in LPs look like pointers" in errors, f"refused: {code} {errors}")
 

@@ -108,10 +108,10 @@ class SteppedStacks {
     SteppedStacks(const SteppedStacks&) = delete;
     SteppedStacks& operator=(const SteppedStacks&) = delete;
 
-    // Runs one step of stack i. If no work of this stack is delayed, begins `work`. Otherwise the
-    // delayed work waits for a number of steps, which return at once; the next step after them
-    // continues the work. Returns when the work is done or delayed. Rethrows an exception of the
-    // work.
+    // Runs one step of stack i. If no work of this stack is delayed, begins `work`. If work of this
+    // stack is delayed, the next steps do nothing, for a number of steps drawn at random. The step
+    // after them continues the work. A step that runs work returns when the work is done or
+    // delayed. Rethrows an exception of the work.
     void step(std::size_t i, const std::function<void()>& work) {
         Stack& stack = stacks_[i];
         if (stack.steps_delayed > 0) {

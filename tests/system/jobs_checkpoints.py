@@ -4,7 +4,8 @@
 on one rank and on several ranks. The exit code is that of the model, and no process is left over. A
 run with --restart continues the same tables, without --output.
 
-`./jobs/run` is called in a folder like a checkout, where a stand-in replaces the build."""
+The test calls ./jobs/run in a folder with the layout of a checkout. Small scripts in PATH replace
+cmake, ctest and apt-get, so nothing is built."""
 
 import os
 import shutil

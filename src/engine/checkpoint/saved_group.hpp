@@ -46,7 +46,8 @@ struct SavedPart {
 };
 
 // Stores in group.constructed the words that the LPs' constructors have stored and that point out
-// of the region. Requires: the LPs were just built.
+// of the region. Words that point into the program are stored only if the program is
+// position-independent. Requires: the LPs were just built.
 void note_constructed(Group& group, const AddressMap& map);
 
 // Pending events by group. Records are in chains that use EventRecord::next_sent, so that saving
@@ -76,9 +77,9 @@ StrayPointers write_group(const Group& group, const PendingChains& pending, cons
                           const std::vector<LoadedModule>& modules, const WriteBytes& write);
 
 // Replaces the LPs of `group`, which were just built, by a dump of write_group(). Returns the
-// records of the pending events. Throws SetupError if a word that a constructor stored in the
-// writing process is outside of the segments of `group`; then the constructors have allocated other
-// memory. Also throws the exceptions of read().
+// records of the pending events. Throws SetupError if the place of a word of group.constructed in
+// the writing process is outside of the segments of `group` in this process; then the constructors
+// have allocated other memory. Also throws the exceptions of read().
 std::vector<EventRecord*> read_group(Group& group, const ReadBytes& read);
 
 // Writes a worker's groups to `file`, one section for each group. `file_number`: the index of the
@@ -87,9 +88,9 @@ SavedPart write_groups(const std::vector<Group*>& groups, const PendingChains& p
                        const AddressMap& map, const std::vector<LoadedModule>& modules,
                        SectionWriter& file, std::uint32_t file_number);
 
-// Reads a worker's groups from a saved run, which has one file for each worker that saved it. Only
-// one of these files is open at a time, because one worker may have to read the files of very many
-// workers.
+// Reads a worker's groups from a saved run, which has one file of groups for each worker that saved
+// it. Only one of these files is open at a time, because one worker may have to read the files of
+// very many workers.
 class SavedGroups {
   public:
     explicit SavedGroups(const SavedRun& saved) : saved_(saved) {}

@@ -252,9 +252,9 @@ void GroupMover::note() {
     report.seconds += std::chrono::duration<double>(took).count();
 }
 
-// In each pause in which no group moves on any rank, ns_per_byte_ is halved, at most down to the
-// initial estimate. Otherwise a single bad measurement could prevent all moves, and without moves
-// there would be no new measurement.
+// In each pause in which no group moves on any rank, ns_per_byte_ is halved, but is never less than
+// `assumed_ns_per_byte`. Without the halving, a single bad measurement could prevent all moves, and
+// without moves there would be no new measurement.
 void GroupMover::note_price() noexcept {
     if (bytes_passed_ > 0)
         ns_per_byte_ = 1e9 * seconds_passing_ / static_cast<double>(bytes_passed_);

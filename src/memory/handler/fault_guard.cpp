@@ -41,8 +41,8 @@ constexpr std::array<Fault, 8> faults{{{SIGSEGV, "SIGSEGV"},
 std::array<std::atomic<FaultGuard::DescribeAddress>, 4> describers{};
 
 // The actions of the signals in `faults` before the engine installed its own actions. Each guard
-// writes an action under the mutex if another action than the engine's is installed. on_fault()
-// reads without the mutex.
+// writes an action under the mutex if another action than the engine's is installed. pass_on(), in
+// the signal handler, reads an action without the mutex.
 std::array<struct sigaction, faults.size()> former_actions{};
 Mutex former_actions_mutex;
 

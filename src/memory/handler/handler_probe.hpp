@@ -60,9 +60,9 @@ class HandlerProbe {
     // calls guard.note() with the reason. For `report`, it stores the report and returns false.
     // Thread: the probed thread, in a signal handler that interrupts a handler; async-signal-safe.
     virtual bool answer(ProbeRequest request, FaultGuard& guard) noexcept = 0;
-    // True if the handler has called the engine or an allocator, which must not be interrupted.
-    // While a handler runs, the heap of its LP is current. While the engine or an allocator runs,
-    // no heap is current.
+    // True while the handler executes the engine or an allocator, or while a function of the LP
+    // runs outside of the LP's heap. Such a call must not be interrupted. While a handler runs, the
+    // heap of its LP is current. While the engine or an allocator runs, no heap is current.
     // Thread: as for answer().
     virtual bool is_in_platform_mode() const noexcept;
     static void on_signal(int signal, siginfo_t* info, void* context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of a handler with pointers and resources, and how the engine detects them.
+// Errors that a handler makes with pointers and resources, and how the engine detects them.
 //
 // free() and operator delete must not throw. So an invalid call in a handler is refused: nothing is
 // freed or damaged. The fault is recorded for the thread, and the handler continues. After each

@@ -45,8 +45,8 @@ enum class PointsTo : std::uint8_t {
 class AddressMap {
   public:
     // `stacks` are the stacks of threads that run handlers. Words that point into these stacks do
-    // not count. After a handler, its variables no longer exist, so no later handler uses such a
-    // word.
+    // not count. Such a word is usually in bytes that the LP has never set. The variables of a
+    // handler no longer exist after the handler, so a correct handler does not use the word.
     explicit AddressMap(Os& os, std::vector<AddressRange> stacks = {});
 
     PointsTo look_up(std::uint64_t word) const noexcept;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr MeasureEffort small{.buffer_bytes = 1 << 20, .seconds = 0.001, .hops = 1000};
 
-// A FakeOs places a page on a node only when touch() is called, and measure_machine() does not call
+// In a FakeOs, a page is on no node before touch() is called, and measure_machine() does not call
 // touch(). Therefore move_pages() of this class first puts each page on the first node.
 struct PagesOs : FakeOs {
     using FakeOs::FakeOs;

@@ -111,9 +111,9 @@ TEST_CASE("MemoryBudget: the memory for speculation decreases to almost zero at 
         CHECK(budget.bytes_ahead(MiB, 0) <= ahead);
         before = ahead;
     }
-    // The result is half of the sum of two values. The first one is the memory that a worker may
-    // still take: 7 MiB if 83 MiB are used. The second one is the memory that the worker already
-    // holds.
+    // Without free chunks, the result is half of the sum of two values. The first one is the memory
+    // that a worker may still take: 7 MiB if 83 MiB are used. The second one is the memory that the
+    // worker already holds.
     machine.level_at(budget, 83);
     CHECK(budget.bytes_ahead(0, 0) == Approx(3.5 * MiB).epsilon(0.01));
     machine.level_at(budget, 90);
@@ -148,7 +148,9 @@ TEST_CASE(
     CHECK(words.find(" of 1000000") != std::string::npos);
 }
 
-TEST_CASE("MemoryBudget: a run ends only if the memory that it needs stays above the cap") {
+TEST_CASE(
+    "MemoryBudget: a run ends if the memory that it needs stays above the cap, and otherwise "
+    "continues") {
     Machine machine;
     MemoryBudget budget(machine.plan, machine.memory, 1);
     const auto rounds_until_infeasible = [&](double used) {

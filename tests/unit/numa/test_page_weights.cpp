@@ -50,8 +50,8 @@ TEST_CASE("page weights: the weight of a node follows its lowest bandwidth to a 
 }
 
 TEST_CASE(
-    "page weights: an unknown diagonal is ignored; with a single worker, the node's best bandwidth "
-    "replaces it") {
+    "page weights: an unknown diagonal is ignored; with workers on a single node, the node's best "
+    "bandwidth replaces it") {
     const BandwidthMatrix machine(Rows{{0, 4, 2}, {3, 0, 2}, {2, 2, 0}});
     CHECK(canonical_weights(machine, 0b011) == PageWeights{3.0 / 9, 4.0 / 9, 2.0 / 9});
     CHECK(canonical_weights(machine, 0b001) == PageWeights{4.0 / 10, 4.0 / 10, 2.0 / 10});

@@ -12,9 +12,11 @@
 // are numbered over all of these ranks, in the order of the ranks. A rank's workers are numbered
 // from 0, as everywhere.
 //
-// Thread: one thread calls order(), publish(), fetch() and set_crowded(); any thread calls the
-// other functions. After orders() has returned a new number to a worker, ordered() returns the new
-// orders to this worker.
+// Thread: the thread of the placement policy calls order(), publish(), fetch() and set_crowded().
+// Worker w calls note_moved(), note_binding(), set_miss_counter() and count_mail() for itself;
+// before the workers start, the main thread calls note_moved(). Any thread may call the other
+// functions. After orders() has returned a new number to a worker, ordered() and fetches() return
+// the new orders to this worker.
 #pragma once
 
 #include <atomic>

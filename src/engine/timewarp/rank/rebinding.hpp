@@ -3,9 +3,10 @@
 // runs: traffic jams move, an epidemic spreads. A worker with too much work holds GVT back, and the
 // speculation of the other workers is wasted.
 //
-// "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015) refers to another paper for its policy. Here
-// the policy is "longest processing time first" (Graham, "Bounds on multiprocessing timing
-// anomalies", 1969). The policy starts with the present owners, so that few groups move.
+// "NUMA Time Warp" (Pellegrini and Quaglia, PADS 2015) refers to another paper for the policy that
+// assigns groups to workers. Here the policy is "longest processing time first" (Graham, "Bounds on
+// multiprocessing timing anomalies", 1969). The policy starts with the present owners, so that few
+// groups move.
 //
 // A plan belongs to a GVT round. The plan is made when all workers have cut the round. Each worker
 // reads the plan with the round's result, and carries out the plan before the worker's next cut. So
