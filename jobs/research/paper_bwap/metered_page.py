@@ -3,7 +3,7 @@
 
 from lib.series.machine import one_line
 from metered import ALL, BOUNDS, BWAP, CACHES, EVEN, LOCAL, SETTLING_SHARE, WORKERS
-from research.series.page import shown, table
+from research.series.page import beginning, digests, shown, table
 
 BESIDE = (LOCAL, WORKERS, ALL, EVEN)
 TITLES = {"wait_ns": "if each access waits for the previous access",
@@ -72,11 +72,9 @@ def machine_page(name, machine):
 
 def page(summary):
     settings = summary["settings"]
-    lines = ["# Placements of pages, by the meter", "",
-             f"Emulated: topology {settings['topology']}, caches of {CACHES}, workers on all cores of the worker nodes. "
-             f"On: {one_line(summary['machine'], summary['date'])}.", ""]
-    for warning in summary["warnings"]:
-        lines += [f"**{warning}**", ""]
+    machine = (f"Emulated: topology {settings['topology']}, caches of {CACHES}, workers on all cores of the worker nodes. "
+               f"On: {one_line(summary['machine'], summary['date'])}.")
+    lines = beginning("Placements of pages, by the meter", machine, summary)
     lines += ["Made by `./jobs/run paper-bwap --meter`. PHOLD, `--state 4096 --touch 4096 --remote 0.25 --window 1`, "
               f"{settings['lps']} LPs per worker, until {settings['until']:g} with all workers, and longer with fewer "
               "workers, so that the number of events is the same. Each event reads and writes 4 KiB, and saves them. "
@@ -94,8 +92,7 @@ def page(summary):
               "the placement of pages, but on the number of snapshots that wait for GVT, and therefore on the load "
               "of the host. Proximity is not searched, because emulated memory is equally near on all nodes: there is a "
               "run for each value, and the best value is the one at which a tuner would end.", "",
-              "Every run of a workload had the same digest: "
-              + ", ".join(f"{name} `{digest}`" for name, digest in sorted(summary["digests"].items())) + ".", "",
+              *digests(summary),
               "![the bounds over the number of worker nodes](metered.svg)", ""]
     for name, machine in summary["machines"].items():
         lines += machine_page(name, machine)

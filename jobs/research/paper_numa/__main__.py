@@ -14,7 +14,7 @@ to make and read them.
     ../series/       the parts that all series share, with ../../lib/series/
 """
 
-import functools
+import argparse
 import sys
 from pathlib import Path
 
@@ -26,10 +26,11 @@ import metered_page  # noqa: E402
 import timed  # noqa: E402
 import timed_page  # noqa: E402
 from research.meter import series  # noqa: E402
-from research.qemu import guest_series  # noqa: E402
-from research.series.command import Refused, Series, main, number_in, parsed, parser_of  # noqa: E402
-from research.timed.arguments import number_in as factor_in  # noqa: E402
-from research.timed.machines import MACHINES  # noqa: E402
+from lib.machine_file import BadMachine  # noqa: E402
+from research.qemu import guest_series, plugin_job  # noqa: E402
+from research.series.command import Series, main, number_in, parsed, parser_of  # noqa: E402
+from research.timed import machines  # noqa: E402
+from research.timed.arguments import CPUS_MAX, DEFAULT_CORES, NODES_MAX, number_in as factor_in  # noqa: E402
 from experiments import Plan, new_plan  # noqa: E402
 from report import page  # noqa: E402
 from results import results, warnings  # noqa: E402
@@ -44,7 +45,8 @@ def read(arguments):
     """(series, options) for the arguments of the command line."""
     parser = parser_of("paper-numa", "The experiments of figures 6 to 9 of 'NUMA Time Warp' (PADS "
                        "2015), scaled to this machine", "traffic and phold",
-                       runs="5; --quick 2; --meter 1; --timed 3; --timed --quick 1", codes="77 --meter and --timed: the guest cannot run here; ")
+                       runs="5; --quick 2; --meter 1; --timed 3; --timed --quick 1",
+                       codes="77 --meter and --timed: the guest cannot run here; ")
     parser.add_argument("--only", choices=timed.EXPERIMENTS,
                         help="figure 6, figures 7 to 9, or with --timed PHOLD with large states [all]")
     parser.add_argument("--until", type=number_in(1e-9, "above 0"), metavar="T",
@@ -54,34 +56,40 @@ def read(arguments):
                              "{0[memory-bound]}]".format(timed.UNTIL, **metered.UNTIL))
     parser.add_argument("--rebind", type=rebind_period, metavar="SECONDS|off",
                         help=f"period of rebalancing in the unbalanced runs [2; --meter {metered.REBIND}; --timed "
-                             f"{timed.REBIND}], and in the memory-bound runs [{timed.MOVE_PERIOD}]")
+                             f"{timed.REBIND}]")
     series.add_option(parser)
     guest_series.add_option(parser, "timed", "run in an emulated machine in modeled time")
-    parser.add_argument("--machine", choices=MACHINES,
+    parser.add_argument("--machine", choices=machines.MACHINES,
                         help="--timed: the modeled machine [opteron6128 if the topology has 8 nodes]")
     parser.add_argument("--latency-factor", metavar="F", type=factor_in(0.1, 10),
                         help="--timed: all latencies of memory are multiplied by F [1]")
     options = parsed(parser, arguments)
     options.meter, options.timed = (guest_series.TOPOLOGY if value is None else value
                                     for value in (options.meter, options.timed))
-    check(options)
+    check(parser, options)
     return (METERED if options.meter else TIMED if options.timed else SERIES), options
 
 
-def check(options):
-    """Raises Refused for options that need --timed, or exclude it."""
+def check(parser, options):
+    """Refuses options that need --timed, exclude it, or do not fit the topology."""
     if options.meter and options.timed:
-        raise Refused("--meter and --timed exclude each other")
+        parser.error("--meter and --timed exclude each other")
     timed_only = {"--only memory-bound": options.only == "memory-bound", "--machine": options.machine,
                   "--latency-factor": options.latency_factor}
     for name, given in timed_only.items():
         if given and not options.timed:
-            raise Refused(f"{name} is allowed only with --timed")
-    if options.machine:
-        nodes, wanted = len(topology.parse(options.timed).nodes), len(MACHINES[options.machine].bandwidth)
-        if nodes != wanted:
-            raise Refused(f"--machine {options.machine} has {wanted} nodes, but the topology '{options.timed}' has "
-                          f"{nodes}; choose a topology with as many nodes")
+            parser.error(f"{name} is allowed only with --timed")
+    if options.timed:
+        if options.until is not None and not options.only:
+            parser.error("--timed --until is allowed only with --only, because the models have different units of time")
+        nodes = topology.parse(options.timed)
+        plugin_job.check_size(parser, argparse.Namespace(topology=nodes, topology_name=options.timed), NODES_MAX,
+                              CPUS_MAX)
+        try:
+            if options.machine:
+                machines.read(options.machine, nodes, DEFAULT_CORES)
+        except BadMachine as error:
+            parser.error(f"--machine: {error}")
 
 
 SERIES = Series(name="paper-numa", program="traffic", plan=Plan, new_plan=new_plan, columns=COLUMNS,
@@ -92,5 +100,5 @@ METERED = Series(name="paper-numa --meter", program="traffic", plan=metered.Mete
                  prepare=series.demand_guest)
 TIMED = Series(name="paper-numa --timed", program="traffic", plan=timed.TimedPlan, new_plan=timed.new_plan,
                columns=COLUMNS, run_once=timed.run_once, warnings=timed.warnings, results=timed.results,
-               page=timed_page.page, prepare=functools.partial(guest_series.demand_guest, "timed"))
+               page=timed_page.page, prepare=timed.demand_guest)
 sys.exit(main(read))

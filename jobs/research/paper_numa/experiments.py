@@ -11,6 +11,7 @@ the paper."""
 import dataclasses
 import typing
 
+import topology
 from lib.series.runner import rounds
 
 PAPER_CORES = 32
@@ -81,7 +82,7 @@ class Plan:
     seed: int
     runs: int
     quick: bool
-    experiments: list  # of "balanced", "unbalanced"
+    experiments: list  # of "balanced", "unbalanced"; with --timed also "memory-bound"
     until: dict  # experiment -> virtual seconds
     rebind: float  # seconds, unbalanced only; 0: off
     daemons: list
@@ -124,6 +125,21 @@ def scaled(daemons, cores):
 
 def daemons_of(cores):
     return sorted({scaled(daemons, cores) for daemons in PAPER_DAEMONS})
+
+
+def guest_settings(options, machine, topology_name, defaults):
+    """The fields of a Plan except balanced_period, and the topology, for runs in a guest. `defaults`:
+    until, rebind, periods, experiments and runs, for options that are None."""
+    workers = sum(node.cpus for node in topology.parse(topology_name).nodes)
+    daemons = daemons_of(workers)
+    until = defaults["until"]
+    return {"workers": workers, "seed": 1 if options.seed is None else options.seed,
+            "runs": options.runs or defaults["runs"], "quick": options.quick,
+            "experiments": [options.only] if options.only else defaults["experiments"],
+            "until": until if options.until is None else dict.fromkeys(until, options.until),
+            "rebind": defaults["rebind"] if options.rebind is None else options.rebind,
+            "daemons": daemons[-1:] if options.quick else daemons, "periods": list(defaults["periods"]),
+            "balanced_daemons": scaled(PAPER_CORES, workers), "machine": machine, "topology": topology_name}
 
 
 def new_plan(options, machine):

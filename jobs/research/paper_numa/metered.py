@@ -8,8 +8,7 @@ figures 7 to 9 are counted after the first change."""
 import dataclasses
 import tempfile
 
-import topology
-from experiments import PAPER_CORES, PAPER_PERIODS, Plan, Variant, daemons_of, scaled
+from experiments import PAPER_PERIODS, Plan, Variant, guest_settings
 from lib.series.runner import common_row
 from research.meter import series
 from research.meter.counts import Counts, since_moved, together
@@ -50,18 +49,10 @@ class MeterPlan(Plan):
 
 
 def new_plan(options, machine):
-    workers = sum(node.cpus for node in topology.parse(options.meter).nodes)
-    quick = QUICK if options.quick else {}
-    daemons = daemons_of(workers)
-    until = quick.get("until", UNTIL)
-    return MeterPlan(
-        workers=workers, seed=1 if options.seed is None else options.seed, runs=options.runs or 1,
-        quick=options.quick, experiments=[options.only] if options.only else ["balanced", "unbalanced"],
-        until=until if options.until is None else dict.fromkeys(until, options.until),
-        rebind=quick.get("rebind", REBIND) if options.rebind is None else options.rebind,
-        daemons=daemons[-1:] if options.quick else daemons, periods=list(quick.get("periods", PERIODS)),
-        balanced_daemons=scaled(PAPER_CORES, workers), balanced_period=1, machine=machine,
-        topology=options.meter)
+    settings = guest_settings(options, machine, options.meter, {
+        "until": UNTIL, "rebind": REBIND, "periods": PERIODS, "experiments": ["balanced", "unbalanced"],
+        "runs": 1} | (QUICK if options.quick else {}))
+    return MeterPlan(**settings, balanced_period=1)
 
 
 def run_once(traffic, plan, variant, run, on_tick):

@@ -3,8 +3,7 @@
 
 from lib.series.machine import one_line
 from metered import CACHES, SHARE_MOVED
-from report import digests
-from research.series.page import shown, table
+from research.series.page import beginning, digests, shown, table
 
 SURFACES = {7: ("Figure 7: local share of accesses to memory", "{:.3f}",
                 "The paper's figure shows a speed-up over the sequential run; emulated time cannot show a speed-up."),
@@ -25,11 +24,9 @@ def runs(rows):
 
 def page(summary):
     settings = summary["settings"]
-    lines = ["# The experiments of “NUMA Time Warp”, by the meter", "",
-             f"Emulated: topology {settings['topology']}, {settings['workers']} workers, caches of {CACHES}. "
-             f"On: {one_line(summary['machine'], summary['date'])}.", ""]
-    for warning in summary["warnings"]:
-        lines += [f"**{warning}**", ""]
+    machine = (f"Emulated: topology {settings['topology']}, {settings['workers']} workers, caches of {CACHES}. "
+               f"On: {one_line(summary['machine'], summary['date'])}.")
+    lines = beginning("The experiments of “NUMA Time Warp”, by the meter", machine, summary)
     lines += ["Made by `./jobs/run paper-numa --meter`; [runs.csv](runs.csv) has every run. Counts are those of the "
               "event loop. An access goes to memory if no cache of its node has the line, and is passed if "
               "another node wrote the line last and has it in its caches. The estimate is the CPU time of an "

@@ -2,7 +2,7 @@
 """summary.md, the main page of the results."""
 
 from lib.series.machine import paragraph
-from research.series.page import shown, table
+from research.series.page import beginning, digests, shown, table
 
 # The results of the paper, for comparison. Section 4 of the paper describes its machine.
 PAPER = {6: "NUMA without daemons up to 27 % faster than glibc, with daemons up to 20 %.",
@@ -53,22 +53,15 @@ def figures_7_to_9(summary):
     return lines
 
 
-def digests(summary):
-    return ["Every run of a workload had the same digest: "
-            + ", ".join(f"{name} `{digest}`" for name, digest in summary["digests"].items()) + ".", ""]
-
-
 def figures(summary):
     return [*(figure_6(summary) if "figure_6" in summary else []),
             *(figures_7_to_9(summary) if "figure_7" in summary else [])]
 
 
 def page(summary):
-    machine, settings = summary["machine"], summary["settings"]
-    lines = ["# The experiments of “NUMA Time Warp”, on this machine", "",
-             paragraph(machine, summary["date"]), ""]
-    for warning in summary["warnings"]:
-        lines += [f"**{warning}**", ""]
+    settings = summary["settings"]
+    lines = beginning("The experiments of “NUMA Time Warp”, on this machine",
+                      paragraph(summary["machine"], summary["date"]), summary)
     lines += [
         "Made by `./jobs/run paper-numa`; [runs.csv](runs.csv) has every run, "
         "[summary.json](summary.json) the numbers of this page, [plan.json](plan.json) the "

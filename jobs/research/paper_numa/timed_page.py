@@ -2,43 +2,39 @@
 """summary.md of a series with --timed."""
 
 from lib.series.machine import one_line
-from report import digests, figures
-from research.series.page import shown, table
-from timed import SCALE, SHARE_MOVED, STATE_BYTES
-
-
-def memory_bound(summary):
-    settings = summary["settings"]
-    return ["## A memory-bound model", "",
-            f"PHOLD with states of {STATE_BYTES} bytes. Each event reads and writes its whole state. End time "
-            f"{settings['until']['memory-bound']:g}. libc: one thread builds all LPs, as in the paper's baseline. "
-            f"interleave: the pages are on all nodes in turn. local: the pages are on the node of their worker. moved: "
-            f"every {1000 * settings['move_period']:g} ms, a share of {SHARE_MOVED:g} of the groups, chosen at random, "
-            "changes its worker; the last two numbers are the daemons and their period in seconds.", "",
-            "![memory-bound model](memory-bound.svg)", "",
-            *table(["run", "ms", "speed-up over libc", "speed-up over moved without daemons", "pages moved"],
-                   [[row["variant"], milliseconds(row["seconds"]), shown(row["over_libc"]),
-                     shown(row["over_no_daemons"]), shown(row["pages_moved"], "{:.0f}")]
-                    for row in summary["memory_bound"]])]
+from report import figures
+from research.series.page import beginning, digests, shown, table
+from research.timed.machines import MACHINES
+from timed import SCALE, STATE_BYTES
 
 
 def milliseconds(value):
     return shown(value and {name: number * 1000 if name != "runs" else number for name, number in value.items()})
 
 
+def memory_bound(summary):
+    rows = [[row["variant"], milliseconds(row["seconds"]), shown(row["over_libc"]),
+             shown(row["remote_page_share"], "{:.3f}")] for row in summary["memory_bound"]]
+    return ["## A memory-bound model", "",
+            f"PHOLD with states of {STATE_BYTES} bytes. Each event reads and writes its whole state. End time "
+            f"{summary['settings']['until']['memory-bound']:g}, no rebinding, no huge pages. libc: one thread builds "
+            "all LPs. interleave: the pages are on all nodes in turn. local: the pages are on their worker's node.", "",
+            "![memory-bound model](memory-bound.svg)", "",
+            *table(["run", "ms", "speed-up over libc", "remote page share"], rows)]
+
+
 def page(summary):
     settings = summary["settings"]
-    machine = settings["modeled"] or "the distances of the topology"
-    factor = f", latencies multiplied by {settings['latency_factor']:g}" if settings["latency_factor"] != 1 else ""
-    lines = ["# The experiments of “NUMA Time Warp”, in modeled time", "",
-             f"Modeled: topology {settings['topology']}, machine {machine}{factor}, {settings['workers']} workers. "
-             f"On: {one_line(summary['machine'], summary['date'])}.", ""]
-    for warning in summary["warnings"]:
-        lines += [f"**{warning}**", ""]
+    modeled, factor = settings["modeled"], settings["latency_factor"]
+    machine = [f"Modeled: topology {settings['topology']}, {settings['workers']} workers, machine "
+               + (f"{modeled}: {MACHINES[modeled].sources}." if modeled else "with the distances of the topology."),
+               *[f"All latencies are multiplied by {factor:g}."] * (factor != 1),
+               f"On: {one_line(summary['machine'], summary['date'])}."]
+    lines = beginning("The experiments of “NUMA Time Warp”, in modeled time", " ".join(machine), summary)
     lines += ["Made by `./jobs/run paper-numa --timed`; [runs.csv](runs.csv) has every run. "
-              f"{settings['runs']} runs of each kind, seed {settings['seed']}; each round has one run of every kind. "
+              f"Runs of each kind: {settings['runs']}; seed {settings['seed']}. Each round has one run of every kind. "
               "Times are modeled times of the event loop. Shown are the median and, in brackets, the minimum and the "
-              f"maximum. All periods are those of the paper, divided by {SCALE:,}, because the runs are shorter.", "",
-              *digests(summary), *figures(summary),
+              f"maximum. The daemons' periods are the paper's periods, divided by {SCALE:,}, because the runs are "
+              "shorter.", "", *digests(summary), *figures(summary),
               *(memory_bound(summary) if "memory_bound" in summary else [])]
     return "\n".join(lines)

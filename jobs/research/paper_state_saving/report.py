@@ -3,7 +3,7 @@
 
 from lib import number_text
 from lib.series.machine import paragraph
-from research.series.page import shown, table
+from research.series.page import beginning, digests, shown, table
 
 from geometry import Geometry
 from results import counted_figures
@@ -83,19 +83,14 @@ def later_work(summary):
 
 
 def page(summary):
-    lines = ["# The cost of state saving on this machine", "",
-             paragraph(summary["machine"], summary["date"]), ""]
-    for warning in summary["warnings"]:
-        lines += [f"**{warning}**", ""]
+    lines = beginning("The cost of state saving on this machine", paragraph(summary["machine"], summary["date"]), summary)
     settings = summary["settings"]
     lines += ["Made by `./jobs/run paper-state-saving`; [runs.csv](runs.csv) has every run, "
               "[summary.json](summary.json) the numbers of this page, [plan.json](plan.json) the "
               f"settings. Rates: {settings['runs']} runs of each kind, seed {settings['seed']}. Each "
               "round has one run of every kind, in a new random order. Times are those of the event loop. Shown "
               "are the median and, in brackets, the minimum and the maximum.", "",
-              "Every run of a workload had the same digest: "
-              + ", ".join(f"{name} `{digest}`" for name, digest in summary["digests"].items()) + ".",
-              ""]
+              *digests(summary)]
     if "rates" in summary:
         lines += figures_2_and_3(summary)
     if summary["counts"]:

@@ -30,13 +30,14 @@ def add_option(parser, name, meaning):
                         help=f"{meaning} [{TOPOLOGY}]")
 
 
-def demand_guest(name, series, programs):
-    """Raises ProgramFailed if the plug-in or the guest is missing. May download the guest's kernel.
-    `name`: meter or timed; `series`: Series.name."""
+def demand_guest(name, series, programs, check_qemu=lambda qemu: None):
+    """Raises ProgramFailed if the plug-in or the guest is missing, or check_qemu() raises Unavailable. May
+    download the guest's kernel. `name`: meter or timed; `series`: Series.name; `qemu`: the words that start
+    QEMU."""
     if not (programs / f"{name}_plugin.so").exists():
         raise ProgramFailed(4, f"no {name}_plugin.so in {programs}; ./jobs/run {series} builds it")
     try:
-        images.provide()
+        check_qemu(images.provide().qemu)
     except images.Unavailable as reason:
         raise ProgramFailed(77, f"--{name}: {reason}") from reason
 

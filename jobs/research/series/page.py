@@ -9,6 +9,19 @@ def shown(value, form="{:.2f}"):
     return median if value["runs"] == 1 else f"{median} ({least}–{most})"
 
 
+def beginning(title, machine, summary):
+    """The first lines of a page. `machine`: a paragraph."""
+    lines = [f"# {title}", "", machine, ""]
+    for warning in summary["warnings"]:
+        lines += [f"**{warning}**", ""]
+    return lines
+
+
+def digests(summary):
+    return ["Every run of a workload had the same digest: "
+            + ", ".join(f"{name} `{digest}`" for name, digest in sorted(summary["digests"].items())) + ".", ""]
+
+
 def table(head, rows):
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]

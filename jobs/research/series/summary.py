@@ -25,8 +25,8 @@ def speed_up(records, before, after):
     return ratio(records, before, after, "wall_seconds")
 
 
-def warnings_about_runs(plan, records, load_matters=True):
-    """Warnings of one sentence each. `load_matters`: the load of the machine changes the results."""
+def warnings_about_runs(plan, records):
+    """Warnings of one sentence each."""
     found = []
     missing = len(records.missing(plan))
     if missing:
@@ -36,7 +36,7 @@ def warnings_about_runs(plan, records, load_matters=True):
     if plan.quick:
         found.append("A --quick series shows that everything works; it does not measure speed.")
     busy = sum(float(row["load_before"]) > 1.5 * plan.machine["cores"] for row in records.good())
-    if busy and load_matters:
+    if busy:
         found.append(f"Before {busy} runs the load of the machine was above 1.5 per core: another program "
                      "was running.")
     return found

@@ -2,9 +2,7 @@
 """./jobs/run timed: boots the guest with the plug-in, and prints what the model has counted."""
 
 import json
-import re
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,9 +17,9 @@ from research.meter.presets import MACHINES as CORES  # noqa: E402
 from research.qemu import plugin_job  # noqa: E402
 from research.timed import results  # noqa: E402
 from research.timed.arguments import arguments  # noqa: E402
+from research.timed.version import check_version  # noqa: E402
 
 BOOT_SECONDS_MAX = 590  # of this machine's time; usually 10
-QEMU_VERSION = (9, 1)  # the first version with conditional callbacks
 
 
 def joined(values, factor=1):
@@ -40,15 +38,6 @@ def plugin(given, out):
         "link=" + joined(flat(machine.link)), "bandwidth=" + joined(machine.bandwidth),
         f"overlap={given.overlap}", f"skew={round(given.skew * 1000)}",
         f"instruction={round((given.instruction or cores.instruction_ns) * 1000)}"])
-
-
-def check_version(qemu):
-    """Raises Unavailable if QEMU is too old."""
-    text = subprocess.run([*qemu, "--version"], capture_output=True, text=True).stdout
-    found = re.search(r"version (\d+)\.(\d+)", text)
-    if not found or (int(found[1]), int(found[2])) < QEMU_VERSION:
-        raise images.Unavailable(f"the modeled guest needs QEMU {'.'.join(map(str, QEMU_VERSION))} or later; "
-                                 f"this is {found[0] if found else 'an unknown version'}")
 
 
 def main():

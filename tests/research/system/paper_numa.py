@@ -5,10 +5,13 @@ series that takes days: an interrupted series continues where it stopped, a run 
 is a failure, and a series is not continued on another machine. The test does not judge the plots:
 it checks that they exist and name the machine."""
 
+import dataclasses
 import json
 import signal
 import subprocess
+import sys
 import time
+import unittest.mock
 
 from programs import CHECKOUT, Programs, python_with, rows_of
 
@@ -123,7 +126,9 @@ for fragment, arguments in [("cores", ["--resume", gaps]),
                             ("only with --timed", ["--only", "memory-bound"]),
                             ("only with --timed", ["--meter", "--machine", "epyc"]),
                             ("only with --timed", ["--latency-factor", 2]),
-                            ("--machine epyc has 8 nodes", ["--timed", "n4", "--machine", "epyc"]),
+                            ("epyc has 8 nodes", ["--timed", "n4", "--machine", "epyc"]),
+                            ("--only", ["--timed", "--until", 5]),
+                            ("up to 16 and 16", ["--timed", "9:512M,9:512M"]),
                             ("0.1 to 10", ["--timed", "--latency-factor", 11]),
                             ("--runs", ["--runs", 0]), ("--rebind", ["--rebind", "never"]),
                             ("--until", ["--until", "nan"])]:
@@ -132,6 +137,22 @@ for fragment, arguments in [("cores", ["--resume", gaps]),
                     and len(done.stderr.splitlines()) == 1,
                     f"{' '.join(map(str, arguments[:1]))}: exit code {done.returncode}, "
                     f"{done.stderr.strip()}")
+
+# The options of --timed reach the guest.
+sys.path[:0] = [str(CHECKOUT / "jobs"), str(CHECKOUT / "tests/guest"), str(CHECKOUT / "jobs/research/paper_numa")]
+import timed  # noqa: E402
+
+plan = timed.TimedPlan(**{field.name: None for field in dataclasses.fields(timed.TimedPlan)})
+plan.workers, plan.seed, plan.until = 8, 1, {"memory-bound": 2}
+plan.topology, plan.modeled, plan.latency_factor = "n8", "epyc", 1.3
+with unittest.mock.patch("timed.guest_series.run_in_guest", side_effect=StopIteration) as called:
+    try:
+        timed.run_once(programs.bin / "traffic", plan, plan.memory_bound()[1], 1, None)
+    except StopIteration:
+        pass
+words = " ".join(map(str, called.call_args.args[3] + called.call_args.args[4]))
+programs.expect(called.call_args.args[2] == "n8" and "--machine epyc --latency-factor 1.3" in words
+                and "phold --lps 32768" in words and "--place interleave --huge-pages off" in words, f"in the guest: {words}")
 
 for name in ("meter", "timed"):
     done = subprocess.run(command(f"--{name}", traffic=failing), capture_output=True, text=True)

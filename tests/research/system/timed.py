@@ -14,11 +14,12 @@ from refusals import Refusals
 
 sys.path[:0] = [str(CHECKOUT / "jobs"), str(CHECKOUT / "tests/guest")]
 import boot  # noqa: E402
+import images  # noqa: E402
 import topology  # noqa: E402
 from research.meter.presets import MACHINES as CORES  # noqa: E402
 from research.timed import machines, results  # noqa: E402
-from research.timed.__main__ import check_version, images  # noqa: E402
 from research.timed.arguments import CPUS_MAX, NODES_MAX, USABLE_CORES  # noqa: E402
+from research.timed.version import check_version  # noqa: E402
 
 programs = Refusals()
 run = CHECKOUT / "jobs/run"
@@ -78,7 +79,8 @@ for text, is_usable in [("QEMU emulator version 7.2.22", False), ("QEMU emulator
         refused = str(reason)
     programs.expect(is_usable == (not refused) and (is_usable or "9.1 or later" in refused), f"{text}: {refused or 'usable'}")
 
-# A plug-in that cannot be used ends QEMU with this exit code, without another boot. `sh` stands for QEMU.
+# A plug-in that cannot be used ends QEMU with this exit code, without another boot. In this test, `sh` runs instead of
+# QEMU.
 with tempfile.TemporaryDirectory() as folder, unittest.mock.patch("boot._pack"):
     count = Path(folder) / "boots"
     stand_in = images.Images(["sh", "-c", f"echo boot >> {count}; exit 77"], Path("kernel"), Path("busybox"), [])
