@@ -15,8 +15,9 @@
 namespace nw {
 
 // Returns the group of the ranks that were launched together, or a group of one rank if no launcher
-// started the process. Call it at most once in a process. If the program has initialized MPI
-// before, the program also finalizes it. Throws MachineError if MPI cannot be initialized.
+// started the process. Call it at most once in a process. If the program has already initialized
+// MPI, the group does not finalize MPI; the program must finalize it. Throws MachineError if MPI
+// cannot be initialized.
 std::unique_ptr<RankGroup> join_ranks();
 
 }  // namespace nw

@@ -11,7 +11,7 @@ from .load import as_number, described_figures
 from .words import escape, with_options
 
 SPOTS_SHOWN = 8
-ROWS_SHOWN = 16  # of an array that is shown as text
+ROWS_SHOWN = 16  # of an array that is shown as text, and bars of a chart
 
 
 def section(name, heading, *parts):
@@ -87,8 +87,7 @@ MEASURES_DRAWN = 24
 
 
 def table(columns, rows):
-    """A table whose first column has words and whose other columns have numbers. `columns`: their
-    names."""
+    """A table. `columns`: the names of its columns."""
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="wide"><table class="rows"><tr>{head}</tr>{body}</table></div>'
@@ -141,7 +140,7 @@ def kind_part(run):
     events = run.rows("event_types", "committed_events", "rolled_back_events")
     if not events:
         return section("kinds", heading, absent(
-            "The model neither has kinds of LPs nor declares its events (nw::kinds, nw::Handles)."))
+            "The model neither has kinds of LPs nor declares its events (nw::kinds, nw::Handles), or the file is old."))
     parts = []
     if kinds:
         parts.append(table(
@@ -166,7 +165,7 @@ def kind_part(run):
             [(named(row), [("s2", "handlers", cost(row))]) for row in dearest[:ROWS_SHOWN]], title,
             lambda number: f"{seconds(number)} ({percent(number / whole)})"))))
     parts.append(table(
-        ["event", "mean time", "committed", "rolled back", "of executions rolled back"],
+        ["event", "mean time", "committed", "rolled back", "share of executions rolled back"],
         [[named(row), NONE if as_number(row.get("mean_ns")) is None else seconds(1e-9 * row["mean_ns"]),
           plain(row["committed_events"]), plain(row["rolled_back_events"]),
           percent(as_number(row.get("rolled_back_share")))] for row in dearest]))
@@ -215,7 +214,7 @@ def spots(run):
     if not worst or not undone or run.count("lps") <= len(worst):
         return ""
     ranks = run.count("ranks")
-    title = f"Events undone, by LP: the {len(worst)} LPs with most"
+    title = f"Undone events by LP: the {len(worst)} LPs with the most undone events"
     return f'<p class="caption">{escape(title)}</p>' + charts.rows(
         [(f"{row.get('name') or 'LP ' + plain(row['lp'])} (worker {worker_number(row, row['worker'], ranks)})",
           [("s1", "undone", row["rolled_back_events"])]) for row in worst], title,
@@ -240,7 +239,7 @@ def worker_part(run):
         return section("workers", heading, absent("This file has no data about its workers."))
     ranks, each = int(run.count("ranks") or 1), max(1, int(run.count("workers") or 1))
     names = [worker_name({"rank": i // each, **row}, i % each, ranks) for i, row in enumerate(rows)]
-    busy = "CPU time; the full width is the wall time"
+    busy = "CPU time; a bar of full width is the wall time of the event loop"
     work = "Events"
     figures = [
         charts.figure(busy, charts.rows(
@@ -253,8 +252,8 @@ def worker_part(run):
             legend=[("s0", "committed"), ("s1", "rolled back")])]
     note = "" if ranks <= 1 else '<p class="note">Workers are numbered as rank.worker.</p>'
     if run.began_seconds:
-        note += ('<p class="note">Since the restart from a checkpoint, after '
-                 f"{escape(seconds(run.began_seconds))}.</p>")
+        note += ('<p class="note">These values count from the restart from a checkpoint, at '
+                 f"{escape(seconds(run.began_seconds))} of wall time.</p>")
     return section("workers", heading, grid(*figures), note)
 
 
@@ -266,7 +265,7 @@ def memory_part(run):
              if (number := run.number(f"memory.by_kind.{name}")) is not None}
     figures = []
     if any(kinds.values()):
-        title = "Use of the LPs' memory at its peak"
+        title = "Memory by kind, for each worker at the time when its sum was largest"
         figures.append(charts.figure(title, charts.rows(
             [(name.replace("_", " "), [("s3", "most", number)]) for name, number in kinds.items()],
             title, size)))

@@ -50,7 +50,16 @@ bool has_numa() noexcept {
 
 constexpr std::size_t nodes_max = 1024;  // in a node mask of the kernel
 constexpr std::size_t bits_per_word = 8 * sizeof(unsigned long);
+using NodeMask = std::array<unsigned long, nodes_max / bits_per_word>;
 constexpr int weighted_interleave = 6;  // MPOL_WEIGHTED_INTERLEAVE; not in older headers
+
+// Returns false if the number of the node is too large.
+bool add_to(NodeMask& mask, NodeId node) noexcept {
+    const auto number = static_cast<std::size_t>(index(node));
+    if (number >= nodes_max) return false;
+    mask[number / bits_per_word] |= 1UL << number % bits_per_word;
+    return true;
+}
 
 // Returns a value, in bytes, from a file with lines "Name:   123 kB"; 0 if the value is missing.
 // The function allocates no memory except in fopen(), because it may be called when memory is
@@ -270,6 +279,12 @@ class LinuxOs final : public Os {
         return status_of(::set_mempolicy(MPOL_PREFERRED, nullptr, 0));
     }
 
+    Status require_memory_of(NodeId node) noexcept override {
+        NodeMask mask{};
+        if (!add_to(mask, node)) return EINVAL;
+        return status_of(::set_mempolicy(MPOL_BIND, mask.data(), nodes_max + 1));
+    }
+
     void take_short_time_slices() noexcept override {
         // The kernel's time slices are 2.8 ms on machines with eight or more CPUs. 0.1 ms was too
         // short for workers that share cores with each other (decision 0030).
@@ -283,12 +298,9 @@ class LinuxOs final : public Os {
 
     Status interleave_new_pages(void* address, std::size_t bytes, std::span<const NodeId> nodes,
                                 bool weighted) noexcept override {
-        std::array<unsigned long, nodes_max / bits_per_word> mask{};
-        for (const NodeId node : nodes) {
-            const auto number = static_cast<std::size_t>(index(node));
-            if (number >= nodes_max) return EINVAL;
-            mask[number / bits_per_word] |= 1UL << number % bits_per_word;
-        }
+        NodeMask mask{};
+        for (const NodeId node : nodes)
+            if (!add_to(mask, node)) return EINVAL;
         return status_of(::mbind(address, bytes, weighted ? weighted_interleave : MPOL_INTERLEAVE,
                                  mask.data(), nodes_max + 1, 0));
     }

@@ -24,9 +24,9 @@ struct LoadedModule {
 // executable nor modules without a file (the kernel's page for system calls).
 std::vector<LoadedModule> loaded_modules();
 
-// Whether the program or a library refers to the variable `name` of libm. libm itself and
-// libquadmath, which all Fortran programs load, do not count: they write the variable for other
-// code.
+// Whether the program or a library refers to the variable `name` of libm. References from libm and
+// from libquadmath (which all Fortran programs load) are ignored, because these libraries write the
+// variable for other code.
 bool is_variable_used(const char* name);
 
 }  // namespace nw

@@ -114,11 +114,14 @@ class Os {
     // undo moves of pagemigd.
     virtual bool kernel_balances_nodes() noexcept = 0;
 
-    // The following three functions concern the calling thread.
+    // The following four functions concern the calling thread.
     virtual Status bind_thread(int cpu) noexcept = 0;
     // Pages that this thread touches first are allocated on the node on which the thread runs,
     // independently of the memory policy of the process.
     virtual Status prefer_local_memory() noexcept = 0;
+    // Pages that this thread touches first are allocated on this node only. If the node has no free
+    // page and the kernel cannot reclaim one, the kernel kills the process.
+    virtual Status require_memory_of(NodeId node) noexcept = 0;
     // Requests time slices of about a tenth of the kernel's default. If several threads use a core,
     // the shares of the threads do not change. But this thread is scheduled sooner when it wakes,
     // and loses less time when it yields. The function is for a thread for which other threads wait

@@ -13,6 +13,11 @@ namespace nw {
 
 const PlacementChoice local_placement{
     .word = "local", .help = "on the node of their worker", .make = make_policy<LocalPolicy>};
+const PlacementChoice strict_placement{
+    .word = "strict",
+    .help = "as local, but the run is killed if the node of a worker has no room",
+    .make = make_policy<LocalPolicy>,
+    .is_strict = true};
 
 std::unique_ptr<PlacementPolicy> make_chosen_policy(const PlacementChoice& choice, Os& os,
                                                     const PolicyInputs& inputs) {

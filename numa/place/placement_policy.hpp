@@ -114,8 +114,8 @@ struct PolicyInputs {
     SlotGrid slots = {};             // of the region
 };
 
-extern const PlacementChoice interleave_placement, weighted_placement, asymsched_placement,
-    auto_placement;
+extern const PlacementChoice strict_placement, interleave_placement, weighted_placement,
+    asymsched_placement, auto_placement;
 
 // The usual PlacementChoice::make.
 template <class Policy>
@@ -130,7 +130,7 @@ std::unique_ptr<PlacementPolicy> make_chosen_policy(const PlacementChoice& choic
 
 // All values of --place.
 inline constexpr const PlacementChoice* placement_choices[] = {
-    &local_placement, &interleave_placement, &weighted_placement, &asymsched_placement,
-    &auto_placement};
+    &local_placement,    &strict_placement,    &interleave_placement,
+    &weighted_placement, &asymsched_placement, &auto_placement};
 
 }  // namespace nw

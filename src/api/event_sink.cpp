@@ -59,7 +59,13 @@ void Context::output_row(std::size_t table, std::span<const OutputValue> row) {
 
 namespace detail {
 
-const Kinds& EventSink::kinds() const noexcept { return kinds_->kinds(); }
+const Kinds& EventSink::kinds() const noexcept { return rules_.kinds->kinds(); }
+
+void EventSink::schedule(const Context& context, LpId target, ScheduledTime when, EventType type,
+                         std::span<const std::byte> payload) {
+    check_schedule(rules_, context.self(), context.now(), target, when, payload.size());
+    send({target, when, type, payload, context.first_generation()});
+}
 
 void schedule_refused(const ScheduleRules& rules, LpId self, VirtualTime now, LpId target,
                       ScheduledTime when, std::size_t payload_bytes) {

@@ -39,23 +39,33 @@ struct ScheduledTime {
     VirtualTime time;
 };
 
+// An event that a handler schedules. check_schedule() has accepted it.
+struct ScheduledEvent {
+    LpId target;
+    ScheduledTime when;
+    EventType type;
+    std::span<const std::byte> payload;
+    std::uint32_t first_generation;  // of the event's priority
+};
+
 struct SendBuffer;
 
 class EventSink {
   public:
-    virtual void schedule(Context& context, LpId target, ScheduledTime when, EventType type,
-                          std::span<const std::byte> payload) = 0;
+    // Throws ModelError if the event breaks a rule. Otherwise calls send().
+    void schedule(const Context& context, LpId target, ScheduledTime when, EventType type,
+                  std::span<const std::byte> payload);
     virtual void output(Context& context, std::size_t table, std::span<const OutputValue> row) = 0;
 
     const Kinds& kinds() const noexcept;
-    VirtualTime lookahead() const noexcept { return lookahead_; }
+    VirtualTime lookahead() const noexcept { return rules_.lookahead; }
 
   protected:
     EventSink(const ScheduleRules& rules, std::uint64_t seed) noexcept
-        : kinds_(rules.kinds), lookahead_(rules.lookahead), seed_(seed), lps_(rules.lps) {}
+        : rules_(rules), seed_(seed) {}
     ~EventSink() = default;
 
-    // This function and the next three functions are defined in api/make_context.hpp.
+    // This function and the next two functions are defined in api/make_context.hpp.
     Context make_context(VirtualTime now, std::uint32_t self,
                          std::uint64_t random_counter) noexcept;
     // `buffer` receives the handler's short events.
@@ -65,14 +75,13 @@ class EventSink {
     // context any more.
     static void renew(Context& context, VirtualTime now, std::uint32_t self,
                       std::uint64_t random_counter) noexcept;
-    // Returns the first generation of the priority of the current call of schedule().
-    static std::uint32_t first_generation(const Context& context) noexcept;
 
   private:
-    const LpKinds* kinds_;
-    VirtualTime lookahead_;
+    // Receives the events of the handler that is running.
+    virtual void send(const ScheduledEvent& event) = 0;
+
+    ScheduleRules rules_;
     std::uint64_t seed_;
-    std::uint32_t lps_;  // of the model
 };
 
 // Throws ModelError unless the event may be scheduled. The message contains the LP, both times and

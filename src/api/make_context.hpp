@@ -21,7 +21,7 @@ inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,
 
 inline Context EventSink::make_context(VirtualTime now, std::uint32_t self,
                                        std::uint64_t random_counter, SendBuffer& buffer) noexcept {
-    return Context(*this, buffer, now, LpId{self}, lps_, Random(seed_, self, random_counter));
+    return Context(*this, buffer, now, LpId{self}, rules_.lps, Random(seed_, self, random_counter));
 }
 
 inline void EventSink::renew(Context& context, VirtualTime now, std::uint32_t self,
@@ -30,10 +30,6 @@ inline void EventSink::renew(Context& context, VirtualTime now, std::uint32_t se
     context.control_ = 0;
     context.random_.restart(self, random_counter);
     context.generation_and_self_ = std::uint64_t{self} << 32;
-}
-
-inline std::uint32_t EventSink::first_generation(const Context& context) noexcept {
-    return context.first_generation();
 }
 
 }  // namespace nw::detail

@@ -20,11 +20,11 @@ namespace nw {
 // because another run that holds the lock may still save a newer checkpoint. Throws SetupError.
 std::unique_ptr<FolderLock> lock_restart_folder(const Settings& settings);
 
-// Reads the saved run of --restart, if there is one, into settings.config.restart_from. `identity`
-// must equal the saved run's identity. `modules` are the libraries that the process had loaded at
-// its start. Stores `modules` in settings.config.save, and, if this run is saved, also `identity`.
-// Throws SetupError, also if the end time of this run is not later than the time that the saved run
-// has reached.
+// If --restart is set, reads the saved run into settings.config.restart_from. `identity` must equal
+// the saved run's identity. `modules` are the libraries that the process had loaded at its start.
+// Stores `modules` in settings.config.save, and, if this run is saved, also `identity`. Throws
+// SetupError, also if the end time of this run is not later than the time that the saved run has
+// reached.
 void find_saved_run(Settings& settings, RunIdentity identity, std::vector<LoadedModule> modules,
                     const Setup& setup, bool is_first);
 

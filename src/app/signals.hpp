@@ -4,9 +4,10 @@
 // and while results are written, no engine reads the request. In these phases, the first signal
 // ends the process with one line and the exit code 128 + signal.
 //
-// A second signal that arrives at least 0.5 s after the first one kills the process by default
-// handling. A second signal that arrives earlier is ignored, because `timeout` and shells send the
-// same signal twice: to the process and then to its process group.
+// If a second signal arrives at least 0.5 s after the first one, the process takes the default
+// action of this signal, which kills the process. With --checkpoint, only SIGINT does this (see
+// StopSignals). A second signal that arrives earlier is ignored, because `timeout` and shells send
+// the same signal twice: to the process and then to its process group.
 //
 // SIGUSR2 requests a line on standard error that reports the nodes of the run's pages. The engine
 // prints this line if it monitors placement. Otherwise the signal handler prints that placement is
@@ -29,10 +30,11 @@ class StopSignals {
   public:
     // `is_saved`: the run is saved when it is stopped. In this case, SIGUSR1 is a request, too, and
     // so is SIGHUP unless it is ignored (nohup). A second signal then kills the process only if it
-    // is SIGINT, because batch systems send several signals while the run is saved.
-    // `live`: the progress of the run; must outlive this object.
-    // `speaks`: if a signal ends the process at once, a line reports the signal. False if there are
-    // several ranks: the launcher ends the other ranks with a signal when one rank has failed.
+    // is SIGINT, because batch systems send several signals while the run is saved. `live`: the
+    // progress of the run; must outlive this object. `speaks`: if a signal ends the process at
+    // once, a line reports the signal. False if there are several ranks. When one rank has failed,
+    // the launcher ends the other ranks with a signal, and these ranks must not print further
+    // lines.
     StopSignals(const LiveProgress& live, bool is_saved, bool speaks);
     ~StopSignals();
     StopSignals(const StopSignals&) = delete;

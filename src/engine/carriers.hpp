@@ -11,8 +11,8 @@
 //     carrier      takes an offered worker, and gives it back between two turns
 //
 // A thread that begins to take a worker's turns may read everything that the previous thread has
-// written: each store of a loan's state is a release, and each load by a thread that may take the
-// next turn is an acquire.
+// written: each store of Loan::state is at least a release, and the last access of Loan::state
+// before a thread takes a turn is at least an acquire.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,8 @@ class Carriers {
     explicit Carriers(std::uint32_t workers);
 
     std::uint32_t workers() const noexcept { return static_cast<std::uint32_t>(loans_.size()); }
-    // The thread that takes the worker's turns, or that has an offer of the worker. Thread: any.
+    // The thread that takes the worker's turns or, while the worker is offered, the thread to which
+    // it is offered. Thread: any.
     std::uint32_t thread_of(std::uint32_t w) const noexcept {
         return loans_[w].state.load() & thread_mask;
     }

@@ -28,15 +28,6 @@
 
 namespace nw {
 
-// The arguments of schedule(). Requires: check_schedule() has accepted them.
-struct ScheduledEvent {
-    LpId target;
-    VirtualTime time;
-    EventType type;
-    std::span<const std::byte> payload;
-    std::uint32_t first_generation;
-};
-
 // The functions with which EventPrefetcher finds and prefetches LPs. place_of(LP number) returns
 // the LP's place. prefetch_past(lp, entry) prefetches the engine's data about the LP's past,
 // shortly before the event of `entry` is executed.
@@ -78,19 +69,19 @@ LpsAhead(const LpKinds&, PlaceOf, PrefetchPast) -> LpsAhead<PlaceOf, PrefetchPas
 // null, another worker owns the group, and send_away(header) is called.
 template <class GroupHere, class SendAway, class BeyondEnd>
 inline void schedule_event(const RunPlan& plan, const RunningCall& call,
-                           const ScheduledEvent& scheduled, EventRecord*& sent,
+                           const detail::ScheduledEvent& scheduled, EventRecord*& sent,
                            GroupHere&& group_here, SendAway&& send_away, BeyondEnd&& beyond_end) {
     LpRecord& lp = *call.lp;
     const EventKey key = call.key();
-    const bool is_beyond = scheduled.time >= plan.until;
+    const bool is_beyond = scheduled.when.time >= plan.until;
     if (is_beyond) {
         detail::touch(scheduled.payload);
         beyond_end();
     }
     if (!is_beyond || plan.keeps_events_beyond_end()) {
         const EventHeader header{
-            .time = scheduled.time,
-            .generation = detail::generation_after(key.generation, key.time, scheduled.time,
+            .time = scheduled.when.time,
+            .generation = detail::generation_after(key.generation, key.time, scheduled.when.time,
                                                    scheduled.first_generation),
             .sender = lp.id,
             .sequence = lp.sequence,

@@ -33,8 +33,8 @@ void visit_part(Part& part, Saved& saved) {
     IntervalSums::pack(part, saved.intervals);
 }
 
-// Each rank sends one message of this type to the first rank when its files are written. Then the
-// first rank sends the common result to all ranks.
+// Each other rank sends one message of this type to the first rank when its files are written. Then
+// the first rank sends the common result to all ranks.
 struct Message {
     std::string failure;       // empty: no failure
     std::uint64_t signal = 0;  // the signal that the rank has received; 0: none
@@ -148,7 +148,8 @@ void RunSaver::save(std::uint32_t w) {
 }
 
 // The output is written first. If a later step fails, the tables extend beyond the last checkpoint,
-// and a restart from that checkpoint cuts the tables to its position.
+// and a restart from the last checkpoint cuts the tables to the position that this checkpoint
+// contains.
 void RunSaver::open() {
     output_ = run_.sync_output();
     std::string said;
@@ -258,8 +259,9 @@ void RunSaver::complete(std::vector<SavedPart> parts, std::vector<SavedTrack> tr
         saved.progress.combine(part.progress);
         saved.stray.combine(part.stray);
         saved.intervals += part.intervals;
-        // A library has different addresses on the ranks only if addresses are random or if the
-        // machines differ. Then the saved address becomes 0.
+        // If LPs of a rank point into a library, and the library has another address on this rank
+        // than on the first rank, the saved address becomes 0. The addresses differ only if
+        // addresses are random or if the machines differ.
         for (std::size_t i = 0; i < part.stray.to_module.size(); ++i)
             if (part.stray.to_module[i] > 0 && part.modules_at[i] != saved.modules[i].begin)
                 saved.modules[i].begin = 0;
@@ -285,8 +287,9 @@ void RunSaver::warn_of_strays(const SavedRun& saved) {
     if (stray.elsewhere > 0)
         run_.progress.warn(
             fmt::format("--checkpoint: handlers of LPs have stored {} words that look like "
-                        "pointers to memory outside of the LPs; a run that restarts from here "
-                        "could not use them (first: {} {}); docs/how-to/checkpoints.md",
+                        "pointers to memory outside of the LPs; a run that restarts from this "
+                        "checkpoint could not use these pointers (first: {} {}); "
+                        "docs/how-to/checkpoints.md",
                         stray.elsewhere, run_.plan.kinds.name(stray.example_lp), stray.example));
     const auto pointed_to = std::find_if(stray.to_module.begin(), stray.to_module.end(),
                                          [](std::uint64_t pointers) { return pointers > 0; });

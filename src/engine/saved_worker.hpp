@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interfaces through which RunSaver saves the run of an engine, and a time limit for all
-// engines that stop a run.
+// The interfaces through which RunSaver saves the run of an engine. Also the time after which an
+// engine stops a run between two events of one virtual time; all engines use it.
 #pragma once
 
 #include <chrono>

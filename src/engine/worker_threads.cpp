@@ -39,7 +39,10 @@ void run_worker_threads(Os& os, const WorkerPlaces& where,
             if (where.pin) {
                 const Status bound = os.bind_thread(where.places[w].cpu);
                 if (bound != 0) bind_refused = bound;
-                const Status local = where.local_memory ? os.prefer_local_memory() : 0;
+                const Status local = !where.local_memory ? 0
+                                     : where.strict_memory
+                                         ? os.require_memory_of(where.places[w].node)
+                                         : os.prefer_local_memory();
                 if (local != 0) policy_refused = local;
             }
             const MeteredThread metered;

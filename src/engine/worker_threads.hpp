@@ -21,8 +21,9 @@ namespace nw {
 struct WorkerPlaces {
     std::vector<Place> places;  // by worker
     bool pin = true;
-    bool local_memory = true;  // bound workers take memory from their own nodes
-    bool share_cpus = false;   // a worker that waits gives its CPU to another thread of the run
+    bool local_memory = true;    // bound workers take memory from their own nodes
+    bool strict_memory = false;  // with local_memory: never from another node
+    bool share_cpus = false;     // a worker that waits gives its CPU to another thread of the run
     std::vector<std::uint32_t> sharers{};  // as in RankPlaces (app/simulation/rank_places.hpp)
     std::size_t number = 0;
     std::vector<Place> host_places{};

@@ -10,6 +10,7 @@
 
 #include <numawarp/model.hpp>
 
+#include "lp/undo_log.hpp"
 #include "memory/heap/lp_heap.hpp"
 #include "util/check.hpp"
 #include "util/meter_marks.hpp"
@@ -33,6 +34,11 @@ constexpr float smoothing = 0.2f;
 // A thread that loses its core during a measurement gets a sample that is a thousand times too
 // large.
 constexpr float sample_max = 4;  // times the mean
+
+// Returns the distance from a to b. Ordinals wrap.
+std::int32_t from_to(History::Ordinal a, History::Ordinal b) noexcept {
+    return static_cast<std::int32_t>(b - a);
+}
 
 float smooth(float mean, float sample) noexcept {
     return mean == 0 ? sample : mean + smoothing * (std::min(sample, sample_max * mean) - mean);
@@ -174,7 +180,7 @@ History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal
     SavedStates& kept = *lp.saved_states;
     ++kept.rollbacks;
     // Ordinals wrap, so positions are compared by their distance.
-    while (static_cast<std::int32_t>(kept.newest->position - position) > 0) {
+    while (from_to(position, kept.newest->position) > 0) {
         SavedState* dropped = kept.newest;
         kept.newest = dropped->older;
         drop(lp, dropped, heap);
@@ -188,14 +194,14 @@ History::Ordinal StateKeeper::restore_saved_state(LpRecord& lp, History::Ordinal
     lp.save_due = kept.newest->position + kept.interval;
     // If the restored position is beyond save_due because the interval has become shorter, the next
     // state is saved at once.
-    if (static_cast<std::int32_t>(lp.save_due - position) < 0) lp.save_due = position;
+    if (from_to(position, lp.save_due) < 0) lp.save_due = position;
     return kept.newest->position;
 }
 
 History::Ordinal StateKeeper::drop_states_before(LpRecord& lp, History::Ordinal position,
                                                  PlatformHeap& heap) {
     SavedState* base = lp.saved_states->newest;
-    while (static_cast<std::int32_t>(base->position - position) > 0) base = base->older;
+    while (from_to(position, base->position) > 0) base = base->older;
     for (SavedState* old = base->older; old != nullptr;) {
         SavedState* older = old->older;
         drop(lp, old, heap);
@@ -206,7 +212,7 @@ History::Ordinal StateKeeper::drop_states_before(LpRecord& lp, History::Ordinal 
     return base->position;
 }
 
-void StateKeeper::drop_past(LpRecord& lp, PlatformHeap& heap) noexcept {
+void StateKeeper::drop_all_states(LpRecord& lp, PlatformHeap& heap) noexcept {
     if (lp.saved_states != nullptr) {
         for (SavedState* old = std::exchange(lp.saved_states->newest, nullptr); old != nullptr;) {
             SavedState* older = old->older;
@@ -225,7 +231,7 @@ void StateKeeper::free_saved_states(LpRecord& lp, PlatformHeap& heap) noexcept {
 
 void StateKeeper::forget(LpRecord& lp, PlatformHeap& heap) noexcept {
     if (!saves_states(lp)) return;
-    drop_past(lp, heap);
+    drop_all_states(lp, heap);
     if (lp.saved_states == nullptr) return;
     free_saved_states(lp, heap);
 }
@@ -268,6 +274,37 @@ void StateKeeper::adapt(LpRecord& lp, History::Ordinal position) noexcept {
 
 void StateKeeper::event_cost(LpRecord& lp, float ns) noexcept {
     lp.saved_states->event_ns = smooth(lp.saved_states->event_ns, ns);
+}
+
+void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules,
+                           const LogEntry* logged) {
+    const History& history = lp.history;
+    if (!rules.saves_states()) {
+        NW_CHECK(lp.saved_states == nullptr);
+        return;
+    }
+    // The next state is saved before an event that has not been executed yet.
+    NW_CHECK(from_to(history.tail(), lp.save_due) >= 0);
+    if (lp.saved_states == nullptr || lp.saved_states->newest == nullptr) {
+        // No state is saved for an event that has failed and cannot be undone.
+        NW_CHECK(history.empty() || lp.failed);
+        NW_CHECK(logged == nullptr || logged->state_bytes > 0);
+        return;
+    }
+    // An LP with saved states in its history has no events in the log.
+    NW_CHECK(logged == nullptr);
+    const SavedStates& kept = *lp.saved_states;
+    NW_CHECK(kept.interval >= 1);
+    NW_CHECK(from_to(kept.newest->position, history.tail()) >= 0);
+    NW_CHECK(from_to(kept.newest->position, lp.save_due) > 0);
+    const SavedState* saved = kept.newest;
+    for (; saved->older != nullptr; saved = saved->older) {
+        NW_CHECK(from_to(saved->older->position, saved->position) > 0);
+        NW_CHECK(saved->is_snapshot == saved->older->is_snapshot);
+    }
+    // The LP can be rolled back to each entry, and no saved state is kept without need.
+    NW_CHECK(history.head() == saved->position);
+    NW_CHECK(saved->is_snapshot == (rules.saved == StateKeepingRules::Saved::snapshots));
 }
 
 }  // namespace nw

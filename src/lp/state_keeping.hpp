@@ -25,6 +25,7 @@
 
 namespace nw {
 
+struct LogEntry;
 struct Snapshot;
 
 // A saved state at a position of the history. The state follows: a Snapshot, or with `copy` the
@@ -79,6 +80,11 @@ struct StateKeepingRules {
     std::uint32_t entry_stride = sizeof(HistoryEntry);
     void* (*state_of)(LogicalProcess*) = nullptr;
 };
+
+// Fails if the LP's saved states do not fit to its history. `logged`: the newest entry of the LP in
+// the worker's log; null: the log has none.
+void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules,
+                           const LogEntry* logged);
 
 // Saves and restores the states of one worker's LPs. Thread: the worker.
 class StateKeeper {
@@ -194,7 +200,9 @@ class StateKeeper {
     void adapt(LpRecord& lp, History::Ordinal position) noexcept;
     // Drops the saved states of an LP whose executed events are all final. The next state is saved
     // before the LP's next event. The caller also drops the entries of the history.
-    void drop_past(LpRecord& lp, PlatformHeap& heap) noexcept;
+    void drop_past(LpRecord& lp, PlatformHeap& heap) noexcept {
+        if (saves_states(lp)) drop_all_states(lp, heap);
+    }
     // Like drop_past(), and also drops the measurements, as if the LP had never executed an event.
     // Used if memory is short.
     void forget(LpRecord& lp, PlatformHeap& heap) noexcept;
@@ -271,6 +279,7 @@ class StateKeeper {
         return is_small(kept) && (uses_log_ || lps_saved_ > lps_in_cache);
     }
     static constexpr std::uint64_t lps_in_cache = 8192;
+    void drop_all_states(LpRecord& lp, PlatformHeap& heap) noexcept;
     std::uint16_t write_state(const LpRecord& lp, const StateKeepingRules& rules,
                               std::byte* state) const noexcept;
     SavedStates& states_of(LpRecord& lp, PlatformHeap& heap);

@@ -14,43 +14,6 @@ namespace {
 
 constexpr std::uint32_t newest_entries = 4;
 
-// Returns the distance from a to b. Ordinals wrap.
-std::int32_t from_to(History::Ordinal a, History::Ordinal b) noexcept {
-    return static_cast<std::int32_t>(b - a);
-}
-
-// `logged`: the newest entry of the LP in the worker's log; null: the log has none.
-void validate_saved_states(const LpRecord& lp, const StateKeepingRules& rules,
-                           const LogEntry* logged) {
-    const History& history = lp.history;
-    if (!rules.saves_states()) {
-        NW_CHECK(lp.saved_states == nullptr);
-        return;
-    }
-    // The next state is saved before an event that has not been executed yet.
-    NW_CHECK(from_to(history.tail(), lp.save_due) >= 0);
-    if (lp.saved_states == nullptr || lp.saved_states->newest == nullptr) {
-        // No state is saved for an event that has failed and cannot be undone.
-        NW_CHECK(history.empty() || lp.failed);
-        NW_CHECK(logged == nullptr || logged->state_bytes > 0);
-        return;
-    }
-    // An LP with saved states in its history has no events in the log.
-    NW_CHECK(logged == nullptr);
-    const SavedStates& kept = *lp.saved_states;
-    NW_CHECK(kept.interval >= 1);
-    NW_CHECK(from_to(kept.newest->position, history.tail()) >= 0);
-    NW_CHECK(from_to(kept.newest->position, lp.save_due) > 0);
-    const SavedState* saved = kept.newest;
-    for (; saved->older != nullptr; saved = saved->older) {
-        NW_CHECK(from_to(saved->older->position, saved->position) > 0);
-        NW_CHECK(saved->is_snapshot == saved->older->is_snapshot);
-    }
-    // The LP can be rolled back to each entry, and no saved state is kept without need.
-    NW_CHECK(history.head() == saved->position);
-    NW_CHECK(saved->is_snapshot == (rules.saved == StateKeepingRules::Saved::snapshots));
-}
-
 // Checks an event that a handler sent: its sequence is in the handler's range, and it comes after
 // the handler's event.
 void validate_sent(const LpRecord& lp, const EventRecord& event, const EventHeader& sent,

@@ -20,6 +20,8 @@ class CheckedRun;
 
 // automatic: conservative or timewarp, chosen by trials (plan/engine_trial.hpp).
 enum class EngineKind : std::uint8_t { timewarp, sequential, conservative, automatic };
+// How rebinding assigns groups to workers (engine/timewarp/rank/rebind_plans.hpp).
+enum class RebindPolicy : std::uint8_t { least_moves, knapsack, root_sim };
 enum class WindowMode : std::uint8_t { automatic, fixed, off };
 
 // With this value, the data that a worker uses between two rounds stay in its core's second-level
@@ -57,6 +59,7 @@ struct Config {
     VirtualTime window = time_infinity;  // only with WindowMode::fixed; > 0
     std::uint32_t lps_per_group = 0;     // 0: the engine decides
     MemoryMode memory = MemoryMode::numa;
+    bool libc_first_touch = false;  // with MemoryMode::libc, each worker builds its own groups
     bool pin = true;
     HugePages huge_pages = HugePages::automatic;
     std::uint64_t memory_cap_bytes = 0;  // 0: 80 % of the free memory
@@ -72,7 +75,8 @@ struct Config {
     // searched during the run.
     std::optional<double> proximity;
     PagemigdOptions pagemigd;
-    double rebind_seconds = 2;           // between two measurements of group loads; 0: off
+    double rebind_seconds = 2;  // between two measurements of group loads; 0: off
+    RebindPolicy rebind_policy = RebindPolicy::least_moves;
     bool rebind_ranks = true;            // also between ranks
     bool net_thread = false;             // a dedicated thread moves messages between ranks
     bool trace = false;                  // record the activities of each thread

@@ -55,11 +55,11 @@ enum class MeterMark : std::uint8_t {
     phase,    // value: the thread's phase from now on
     enter,    // value: a phase within the present phase
     leave,    // back to the phase before enter
-    memory,   // value: the kind of the %rsi bytes at %rdi, in whole cache lines
+    memory,   // value: the kind of the %rsi bytes at %rdi; one kind for each cache line
     stack,    // this thread's stack is %rsi bytes at %rdi
     end,      // this thread ends
     commits,  // %rdi: the number of events that this thread has committed so far
-    begin,    // counting, or the model of time, starts here
+    begin,    // the meter, or the model of memory of a modeled guest, starts here
     moved,    // %rdi: the number of groups that have just moved to this thread
 };
 inline constexpr std::uint32_t meter_signature = 0x4e57'0000;

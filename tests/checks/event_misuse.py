@@ -6,7 +6,7 @@ other cases fail for the stated reason.
 
 usage: event_misuse.py COMPILER FOLDER...    folders with the public headers
 
-Exit code 1: a mistake compiles, or fails with another text."""
+Exit code 1: a mistake compiles or fails with another text, or a correct case does not compile."""
 
 import subprocess
 import sys

@@ -21,7 +21,7 @@ NOT_OURS = {
     "of SLURM": ["--account", "--batch", "--job", "--name", "--partition", "BeginTime", "scancel"],
     "of containers": ["--cap-add", "--shm-size"],
     "of CMake": ["--build", "--install", "--prefix", "--preset", "--workflow"],
-    "of ROOT-Sim": ["--cktrm-mode", "--gvt", "--no-core-binding", "--output-dir", "--sequential",
+    "of ROOT-Sim": ["LP_knapsack", "initialize_worker_thread", "install_binding", "rebind_LPs", "--cktrm-mode", "--gvt", "--no-core-binding", "--output-dir", "--sequential",
                     "--serial", "--simulation-time", "--wt"],
     "of numactl": ["--hardware", "--interleave"],
     "of OMNeT++": ["getParentModule", "ini", "recordScalar", "repeat"],

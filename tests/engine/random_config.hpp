@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "numa/place/placement_policy.hpp"
 #include "plan/config.hpp"
 #include "tests/engine/random_shape.hpp"
 
@@ -45,6 +46,11 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
     config.rebind_seconds = looks[dice.below(4)];
     const double shares[] = {0, 0.1, 0.8};
     config.check_rebind = shares[dice.below(3)];
+    const RebindPolicy policies[] = {RebindPolicy::least_moves, RebindPolicy::knapsack,
+                                     RebindPolicy::root_sim};
+    config.rebind_policy = policies[dice.below(3)];
+    config.libc_first_touch = dice.chance(0.5);
+    if (config.memory == MemoryMode::numa && dice.chance(0.2)) config.place = &strict_placement;
     config.keep_safe_events = dice.chance(0.3);
     if (!conservative && dice.chance(0.3)) config.check_interrupt = dice.chance(0.5) ? 0.02 : 0.3;
     const VirtualTime measured[] = {0, 0.5, 2.75, 30};
@@ -57,13 +63,15 @@ inline std::string describe(const Config& config) {
     return fmt::format(
         "engine {} (trial of {} s), workers {}, seed {}, LPs per group {}, rollback {}, states "
         "saved every {}, GVT every {} ms or {} events, window mode {} and width {}, memory {}, pin "
-        "{}, check rollback {}, rebinding share {} every {} s, check interrupt {}, net thread {}, "
-        "safe events kept {}, measures every {} from {}",
+        "{}, check rollback {}, rebinding share {} every {} s by policy {}, owners build with libc "
+        "{}, place {}, check interrupt {}, net thread {}, safe events kept {}, measures every {} "
+        "from {}",
         static_cast<int>(config.engine), config.trial.seconds, config.workers, config.seed,
         config.lps_per_group, config.rollback ? static_cast<int>(*config.rollback) : -1,
         config.state_saving_interval, config.gvt_interval_ms, config.gvt_interval_events,
         static_cast<int>(config.window_mode), config.window, static_cast<int>(config.memory),
         config.pin, config.check_rollback, config.check_rebind, config.rebind_seconds,
+        static_cast<int>(config.rebind_policy), config.libc_first_touch, config.place->word,
         config.check_interrupt, config.net_thread, config.keep_safe_events, config.measure_interval,
         config.warm_up);
 }

@@ -4,11 +4,12 @@
 // An event carries fuel. An LP that receives an event uses one unit of the fuel, changes its state,
 // and distributes the rest of the fuel over one or several new events. So the number of events is
 // equal to the amount of fuel at the start, and does not depend on the random numbers. A hash of
-// the state goes into the payloads, so that an error anywhere in the state changes the digest.
+// the state goes into the payloads, so that an error in the state very probably changes the digest.
+// The rows of on_end() contain a hash of the complete state.
 //
 // There are three classes of LP. One contains containers, strings, nodes and large blocks. One
-// contains a vector. Both are restored from snapshots. The third one contains a plain struct, can
-// also be copied, and can reverse its events.
+// contains a vector. Both are restored from snapshots. The third class contains a plain struct. Its
+// state can also be restored from a copy, or by reversing its events.
 #pragma once
 
 #include <algorithm>

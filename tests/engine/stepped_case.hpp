@@ -19,16 +19,17 @@ struct SteppedCase {
         return fmt::format(
             "{} ranks of {} workers, delay up to {}, stalls {} of up to {}, laziness {}; seed {}, "
             "LPs per group {}, rollback {}, states saved every {}, GVT every {} ms or {} events, "
-            "window mode {} and width {}, check rollback {}, rebinding share {} every {} s, memory "
-            "used {}, check interrupt {}, safe events kept {}, delays {}",
+            "window mode {} and width {}, check rollback {}, rebinding share {} every {} s by "
+            "policy {}, "
+            "memory used {}, check interrupt {}, safe events kept {}, delays {}",
             machine.ranks, machine.workers, machine.weather.delay_max,
             machine.weather.stall_probability, machine.weather.stall_max, machine.laziness,
             config.seed, config.lps_per_group,
             config.rollback ? static_cast<int>(*config.rollback) : -1, config.state_saving_interval,
             config.gvt_interval_ms, config.gvt_interval_events,
             static_cast<int>(config.window_mode), config.window, config.check_rollback,
-            config.check_rebind, config.rebind_seconds, machine.memory_used, config.check_interrupt,
-            config.keep_safe_events, machine.delays);
+            config.check_rebind, config.rebind_seconds, static_cast<int>(config.rebind_policy),
+            machine.memory_used, config.check_interrupt, config.keep_safe_events, machine.delays);
     }
 };
 
@@ -64,6 +65,10 @@ inline SteppedCase draw_stepped_case(Dice& dice) {
     if (dice.chance(0.2)) config.check_rollback = dice.chance(0.5) ? 0.05 : 0.5;
     config.rebind_seconds = dice.chance(0.4) ? 0 : dice.chance(0.5) ? 0.0005 : 0.01;
     config.check_rebind = dice.chance(0.5) ? 0.2 : 0.9;
+    if (dice.chance(0.2)) {
+        config.check_rebind = 0;
+        config.rebind_policy = dice.chance(0.5) ? RebindPolicy::knapsack : RebindPolicy::root_sim;
+    }
     machine.memory_used = dice.chance(0.3) ? 1 : 0;
     config.keep_safe_events = dice.chance(0.3);
     if (dice.chance(0.3)) config.check_interrupt = dice.chance(0.5) ? 0.02 : 0.3;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: batches between ranks contain enough events even if all ranks send to all ranks. With 64
-// ranks, a rank sends 1/63 of its events to each other rank. A rank that sends to few ranks sends a
-// batch after 50 µs. In 50 µs, each of 63 ranks gets only two events.
+// ranks, a rank sends 1/63 of its events to each other rank. A rank that sends to at most four
+// ranks sends a batch after 50 µs. With 63 other ranks, a batch would then contain only two events,
+// so a batch with few events must wait longer.
 //
 // Method: 64 ranks of one worker each, in parallel. The test sets the machine's clock, so that a
 // turn takes 13 µs. A quarter of the events goes to LPs drawn from all LPs.

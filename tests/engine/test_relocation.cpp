@@ -3,6 +3,7 @@
 // the node of this core, or fetches them.
 //
 // Method: the test gives orders as placement does, between turns of a run on a fake machine.
+#include "numa/place/placement_policy.hpp"
 #include "tests/engine/stepped_run.hpp"
 #include "tests/support/catch.hpp"
 
@@ -33,14 +34,16 @@ struct OrderedRun {
     SteppedRun run;
     CpuAssignments& assignments = run.rank(0).assignments();
 
-    OrderedRun() : run(setup, config(), {.workers = 1}, 1) {
+    explicit OrderedRun(const PlacementChoice& place = local_placement)
+        : run(setup, config(place), {.workers = 1}, 1) {
         run.set_up();
         for (const Group* group : groups())
             for (const Segment& segment : group->memory.segments().entries())
                 run.os().touch(segment.base, n0);
     }
-    static Config config() {
+    static Config config(const PlacementChoice& place) {
         Config config;
+        config.place = &place;
         config.lps_per_group = 4;
         config.state_saving_interval = 1;
         config.gvt_interval_ms = 1e9;
@@ -87,6 +90,21 @@ TEST_CASE(
     ordered.turn();
     CHECK(ordered.assignments.node_of(0) == n5);
     CHECK(ordered.assignments.refusal() == 0);
+}
+
+TEST_CASE("--place strict: a worker that moves takes its memory only from the new node") {
+    OrderedRun ordered(strict_placement);
+    ordered.assignments.order(0, 3, n3);
+    ordered.assignments.publish();
+    ordered.turn();
+    CHECK(ordered.run.os().count(FakeOs::Call::require_memory_of) == 1);
+    CHECK(ordered.run.os().records().back().argument == index(n3));
+    ordered.run.os().fail_next(FakeOs::Call::require_memory_of, EINVAL);
+    ordered.assignments.order(0, 5, n5);
+    ordered.assignments.publish();
+    ordered.turn();
+    CHECK(ordered.assignments.refusal() == EINVAL);
+    CHECK(ordered.assignments.node_of(0) == n3);
 }
 
 TEST_CASE("a worker that gets an order to fetch its pages does so once and reports the time") {

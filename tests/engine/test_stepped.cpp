@@ -272,6 +272,28 @@ TEST_CASE("after an LP has speculated, it executes safe events without a history
     CHECK(counters[Counter::safe_events] > counters[Counter::committed_events] / 2);
 }
 
+TEST_CASE(
+    "--rebind-policy: groups move by the workloads of one round, and the digest is the same") {
+    const Setup setup = busy_setup(24, 60);
+    const std::string expected = [&] {
+        SteppedRun alone(setup, fine_grained(), {.ranks = 1, .workers = 1}, 1);
+        alone.run();
+        return alone.digest();
+    }();
+    for (const RebindPolicy policy : {RebindPolicy::knapsack, RebindPolicy::root_sim}) {
+        Config config = fine_grained();
+        config.lps_per_group = 1;
+        config.rebind_seconds = 0.005;
+        config.rebind_policy = policy;
+        SteppedRun run(setup, config, {.ranks = 1, .workers = 3}, 1);
+        run.run();
+        const Counters counters = run.counters();
+        CHECK(counters[Counter::groups_moved] > counters[Counter::rebindings]);
+        CHECK(counters[Counter::rolled_back_events] > 0);
+        CHECK(run.digest() == expected);
+    }
+}
+
 // A batch that is much longer than the interval between rounds would delay each round, and the
 // history would leave the cache before it is committed.
 TEST_CASE("a worker with a history executes few events between two GVT rounds") {

@@ -3,10 +3,12 @@
 """If the machine refuses a resource, the run ends with the right digest, and reports the missing
 feature once. The cases are: one core by affinity or cpuset, only memory of another node, limited
 address space, strict overcommit, no locked memory, a full node, and system calls that a container
-forbids."""
+forbids. The policy of numactl does not apply to workers. Only --place strict ends on a full node:
+the kernel kills the program."""
 
 import errno
 import re
+import signal
 import sys
 
 import guest
@@ -18,6 +20,7 @@ MODEL = ["phold", "--lps", 1024, "--state", 4096, "--touch", 64, "--lps-per-grou
          "--remote", 0.5, "--until", 200]
 LARGE_MODEL = ["phold", "--lps", 16384, "--state", 4096, "--touch", 64, "--lps-per-group", 64,
                "--remote", 0.5, "--until", 12]
+KILLED = 128 + signal.SIGKILL
 # Groups and their pages move all the time, so that every refusal occurs.
 BUSY = ["--rebind", 0.2, "--check-rebind", 0.5, "--pagemigd", "2@0.1"]
 
@@ -46,6 +49,9 @@ CASES = {
     "one_core_by_cpuset": (None, {"before": cpuset("one", "3", "1")}),
     # The nearest node with allowed memory becomes the home of all groups.
     "memory_elsewhere": (None, {"before": cpuset("far", "2-3", "0")}),
+    "memory_elsewhere_strict": (None, {"before": cpuset("far", "2-3", "0"), "extra": ["--place", "strict"]}),
+    "numactl": (None, {"through": ["numactl", "--preferred=0"]}),
+    "numactl_strict": (None, {"through": ["numactl", "--preferred=0"], "extra": ["--place", "strict"]}),
     "no_locked_memory": (None, {"before": "ulimit -l 0"}),
     "address_space": ("address space", {"before": "ulimit -v 3000000"}),
     "move_pages_eperm": ("not permit moving pages.*permitted", refused("move_pages", errno.EPERM)),
@@ -87,6 +93,7 @@ for part in range(3):
     batch.shell("free=$(awk '/MemFree/ {print $4}' /sys/devices/system/node/node1/meminfo)")
     batch.shell(f"head -c ${{free}}K /dev/zero >/tmp/hog/file-{part}")
 add(batch, "node_full", model=LARGE_MODEL)
+add(batch, "node_full_strict", model=LARGE_MODEL, extra=["--place", "strict"])
 
 results = batch.run()
 # The kernel does not count memory that is only reserved: no feature is lost under strict
@@ -107,11 +114,14 @@ for name, (wanted, _) in CASES.items():
                         f"{name}: one notice that contains '{wanted}': {result.notices}")
 
 for name, workers, nodes in [("nothing", 4, 2), ("one_core_by_affinity", 1, 1),
-                             ("one_core_by_cpuset", 1, 1), ("memory_elsewhere", 2, 1)]:
+                             ("one_core_by_cpuset", 1, 1), ("memory_elsewhere", 2, 1),
+                             ("memory_elsewhere_strict", 2, 1), ("numactl_strict", 4, 2)]:
     seen = (results[name].stats.get("workers"), results[name].numa.get("nodes"))
     programs.expect(seen == (workers, nodes), f"{name}: {seen[0]} workers, {seen[1]} nodes")
 programs.expect(results["nothing"].numa.get("pages_moved", 0) > 0,
                 "pages move if no call is refused")
 programs.expect(results["node_full"].numa.get("pages_no_room", 0) > 0,
                 f"node_full: {results['node_full'].numa.get('pages_no_room')} pages without room")
+programs.expect(results["node_full_strict"].exit_code == KILLED,
+                f"node_full_strict: exit code {results['node_full_strict'].exit_code}")
 programs.leave()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """If one rank is killed, or a model breaks a rule on one rank, all ranks end soon, with one message
-that names this rank. A signal to one rank stops all ranks in order."""
+that names this rank. A signal to one rank ends the run of all ranks in an orderly way."""
 
 import itertools
 import os
@@ -37,9 +37,10 @@ said = re.findall(r"process rank (\d+) .*?on\s+signal 9", ended.stderr, re.DOTAL
 ranks.expect(said == ["1"], f"a killed rank: the launcher names rank {said}")
 ranks.expect(not launch.pids(), "a killed rank: no other rank is left")
 
-# A model breaks a rule in LP 1, which is on the second of eight ranks with one LP each. All ranks
-# detect only at the end that an event is final. Here and below the watchdog is off, because it
-# prints a line for each rank that waits on a busy machine.
+# A model breaks a rule in LP 1. With eight ranks, LP 1 is on the second rank; with two or three, on
+# the first. A rank reports the failure only when GVT shows that its event is final, so all ranks
+# take part in the end of the run. Here and below the watchdog is off, because it prints a line for
+# each rank that waits on a busy machine.
 layouts = [(8, 1, "timewarp"), (2, 0, "timewarp"), (8, 1, "conservative"), (3, 0, "conservative"),
            (2, 0, "conservative")]
 breaches = [("past", "-1"), ("exception", "the model's own words"), ("null", "")]
@@ -63,7 +64,8 @@ for options in [["--engine", "conservative"],
                  and ended.ours[0].startswith("numawarp: rank 0: LP 1 at time 3, "),
                  f"two failures, {options}: exit code {ended.exit_code}: {ended.ours}")
 
-# An LP on the second rank cannot be built after the first rank has already sent events to it.
+# The constructor of an LP on the second rank throws. Before, the first rank has already sent events
+# to this LP.
 for options in [["--net-thread", "off"], ["--net-thread", "on"], ["--engine", "conservative"]]:
     ended = ranks.launch(ranks.part(2, "rule_breaker", "--breach", "constructor",
                                     "--engine", "timewarp", "--workers", 4,
@@ -93,7 +95,7 @@ for engine, what in [("timewarp", "GVT round 1"), ("conservative", "window 0")]:
                  and waiting[0].endswith(" 0 batches of this rank have not been received"),
                  f"a rank with a slow set-up, {engine}: exit code {ended.exit_code}: {ended.ours}")
 
-# A signal to any one rank.
+# A signal to one rank, which is not the first.
 for engine, stop in [("timewarp", signal.SIGINT), ("timewarp", signal.SIGTERM),
                      ("conservative", signal.SIGTERM)]:
     stats = ranks.work / "interrupted.json"

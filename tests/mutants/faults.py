@@ -75,7 +75,7 @@ ENGINE = [
     (WORKER + "sends.cpp", "ending_.take_back_beyond_end(beyond_end);", ""),
     (WORKER + "safe_horizon.cpp", "if (groups_move) rounds_held_ = 3;", ""),
     # Workers that share a CPU.
-    ("src/engine/timewarp/rank/rebinding.cpp", "loads_[worker] / speeds_[worker]", "loads_[worker]"),
+    ("src/engine/timewarp/rank/rebind_plans.cpp", "loads_[worker] / speeds_[worker]", "loads_[worker]"),
     ("src/engine/carriers.cpp", "loans_[w].is_recalled.store(true);", ""),
     ("src/engine/sleepers.hpp", "wake_thread(carriers_.thread_of(w));", "wake_thread(w);"),
 ]

@@ -53,8 +53,10 @@ programs.expect(code == 0, f"two ranks save the run and stop: {code} {errors}")
 got = run("ross_turns", "--placed", "--restart", folder, launcher=RANKS)
 programs.expect(got[:3] == wanted, f"two ranks continue: {got}, wanted {wanted}")
 
-programs.expect(" out of turn" not in (programs.work / "said").read_text(), "main() does not continue a saved run")
-# The printed command line can be executed unchanged, also if the model reads the last words.
+programs.expect(" out of turn" not in (programs.work / "said").read_text(),
+                "main() does not continue after tw_run() if the run was saved and stopped")
+# The command line that the stopped run prints can be executed unchanged, even if it ends with words
+# that only the model reads (after `--`).
 folder = checkpoint / "words"
 code, errors = stop(start(programs, programs.bin / "ross_turns", "--end=16000", "--stats", stats, "--checkpoint", folder,
                           "--checkpoint-period", 0.02, "--", "a word", "another"), folder)

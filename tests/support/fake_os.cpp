@@ -275,6 +275,12 @@ Status FakeOs::prefer_local_memory() noexcept {
         {Call::prefer_local_memory, nullptr, 0, 0, planned_fault(Call::prefer_local_memory)});
 }
 
+Status FakeOs::require_memory_of(NodeId node) noexcept {
+    const std::lock_guard lock(mutex_);
+    return recorded(
+        {Call::require_memory_of, nullptr, 0, index(node), planned_fault(Call::require_memory_of)});
+}
+
 int FakeOs::move_page(const void* page, NodeId target) {
     const auto found = page_nodes_.find(page);
     if (found == page_nodes_.end()) return -ENOENT;

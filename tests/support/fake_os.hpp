@@ -29,6 +29,7 @@ class FakeOs : public Os {
         advise_huge,
         bind_thread,
         prefer_local_memory,
+        require_memory_of,
         interleave_new_pages,
         move_pages,
         query_pages,
@@ -120,6 +121,7 @@ class FakeOs : public Os {
     bool kernel_balances_nodes() noexcept override { return kernel_balances_nodes_; }
     Status bind_thread(int cpu) noexcept override;
     Status prefer_local_memory() noexcept override;
+    Status require_memory_of(NodeId node) noexcept override;
     void take_short_time_slices() noexcept override {}
     Status interleave_new_pages(void* address, std::size_t bytes, std::span<const NodeId> nodes,
                                 bool weighted) noexcept override;

@@ -123,7 +123,7 @@ for what, folder in [("no folder", "nowhere"), ("an empty folder", "empty"), ("a
                      ("a device", "/dev/null")]:
     expect_refused(f"--restart, {what}", "has no checkpoint", "--output", output, "--restart",
                    programs.work / folder)
-expect_refused("--checkpoint where one is", f"--restart {saved}", "--checkpoint", saved)
+expect_refused("--checkpoint in a folder that has a checkpoint", f"--restart {saved}", "--checkpoint", saved)
 for what, path in [("a file", traffic), ("below a file", f"{traffic}/saved"), ("a device", "/dev/full"),
                    ("not writable", "/proc/saved"), ("too long", "n" * 300)]:
     expect_refused(f"--checkpoint, {what}", "must be a writable folder", "--checkpoint", path)
@@ -173,7 +173,8 @@ for file in [saved / "latest.json", *sorted(counts.iterdir())]:
                        "--restart" if what == "is missing" else str(file), *restart)
     remove(file)
     file.write_bytes(whole)
-# A path that could not be read later is refused for writing, too.
+# --checkpoint refuses a folder whose latest.json is a folder, a pipe or a broken link, because a
+# later --restart could not read this file.
 for what, put in [("a folder", lambda path: path.mkdir()), ("a pipe", os.mkfifo),
                   ("a link to nothing", lambda path: path.symlink_to("nothing"))]:
     strange = programs.work / what

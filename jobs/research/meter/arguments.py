@@ -44,17 +44,19 @@ def arguments():
     parser.add_argument("--json", metavar="FILE", type=Path,
                         help="file for the counts (results/meter-<date-time>.json)")
     parser.add_argument("--period", metavar="SECONDS", type=period,
-                        help="also count each interval of this length of the event loop (from 0.1 to 3600)")
+                        help="divide the event loop into periods of this length, and also report the counts of each "
+                             "period (from 0.1 to 3600)")
     parser.add_argument("--report", action="store_true",
-                        help="also write a page with pictures next to --json, as .html")
+                        help="also write a page with charts; its file is named as the one of --json, with the ending "
+                             ".html")
     parser.add_argument("--programs", metavar="DIR", type=guest.folder, default=ROOT / "build/bin",
                         help="folder of the plug-in (build/bin)")
     parser.add_argument("--machine", metavar="FILE[#NAME]",
                         help="bandwidth and latency between nodes, for the estimate: JSON with rows `bw` (MB/s, one "
                              "row per node of CPUs) and optionally `latency_ns`, as ./jobs/run machine writes it")
     parser.add_argument("--against", metavar="FILE", type=Path,
-                        help="--json of an earlier run with another placement: prints how much faster or slower this "
-                             "run is by the estimates")
+                        help="the --json file of an earlier run with another placement; prints how much faster or "
+                             "slower this run is, by the estimated times")
     given = parser.parse_words(sys.argv[1:])
     plugin_job.check_size(parser, given, NODES_MAX, CPUS_MAX)
     nodes = len(given.topology.nodes)

@@ -31,7 +31,7 @@ from research.qemu import guest_series, plugin_job  # noqa: E402
 from research.series.command import Series, main, number_in, parsed, parser_of  # noqa: E402
 from research.timed import machines  # noqa: E402
 from research.timed.arguments import CPUS_MAX, DEFAULT_CORES, NODES_MAX, number_in as factor_in  # noqa: E402
-from experiments import Plan, new_plan  # noqa: E402
+from experiments import Plan, REBIND_POLICIES, new_plan  # noqa: E402
 from report import page  # noqa: E402
 from results import results, warnings  # noqa: E402
 from runs import COLUMNS, run_once  # noqa: E402
@@ -57,6 +57,12 @@ def read(arguments):
     parser.add_argument("--rebind", type=rebind_period, metavar="SECONDS|off",
                         help=f"period of rebalancing in the unbalanced runs [2; --meter {metered.REBIND}; --timed "
                              f"{timed.REBIND}]")
+    parser.add_argument("--rebind-policy", choices=REBIND_POLICIES,
+                        help="how a rebalancing assigns groups to workers; knapsack is the policy of the paper "
+                             f"[{REBIND_POLICIES[0]}]")
+    parser.add_argument("--lps-per-group", metavar="N", type=number_in(1, "at least 1", int),
+                        help="objects that share memory pages and move together in the runs of traffic; 1 is the grain "
+                             "of the paper [chosen by the engine]")
     series.add_option(parser)
     guest_series.add_option(parser, "timed", "run in an emulated machine in modeled time")
     parser.add_argument("--machine", choices=machines.MACHINES,
@@ -74,6 +80,8 @@ def check(parser, options):
     """Refuses options that need --timed, exclude it, or do not fit the topology."""
     if options.meter and options.timed:
         parser.error("--meter and --timed exclude each other")
+    if options.meter and options.rebind_policy:
+        parser.error("--rebind-policy is not allowed with --meter, because groups then move at random")
     timed_only = {"--only memory-bound": options.only == "memory-bound", "--machine": options.machine,
                   "--latency-factor": options.latency_factor}
     for name, given in timed_only.items():

@@ -18,6 +18,7 @@ PAPER_CORES = 32
 PAPER_DAEMONS = (4, 8, 16, 32)
 PAPER_PERIODS = (2, 4, 6, 8, 10)  # seconds
 INTER_ARRIVALS = (120, 60, 45)  # seconds; figure 6
+REBIND_POLICIES = ("least-moves", "knapsack", "root-sim")  # the first is the default
 
 # Virtual seconds for each core. On 2 cores of a 2023 server, a parallel run takes about 5 s
 # (balanced, with an inter-arrival time of 45 s) and a minute (unbalanced).
@@ -40,20 +41,25 @@ class Workload:
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """A way to run a workload. `memory` is empty for the sequential engine."""
+    """A way to run a workload. `memory` is empty for the sequential engine. `builder`: --libc-builder,
+    if it is not the default."""
 
     workload: Workload
     memory: str
     daemons: int = 0
     period: float = 0
     rebind: float = 0  # seconds; 0: off
+    rebind_policy: str = ""
+    builder: str = ""
+    lps_per_group: int = 0  # 0: the engine decides
     program: typing.ClassVar = "traffic"
 
     @property
     def name(self):
         if not self.memory:
             return "sequential"
-        return self.memory + (f" {self.daemons}@{self.period:g}" if self.daemons else "")
+        daemons = f" {self.daemons}@{self.period:g}" if self.daemons else ""
+        return self.memory + daemons + (f" {self.builder}" if self.builder else "")
 
     @property
     def key(self):
@@ -70,7 +76,10 @@ class Variant:
             return ["--engine", "sequential"]
         daemons = f"{self.daemons}@{self.period:g}" if self.daemons else "off"
         return ["--engine", "timewarp", "--workers", workers, "--memory", self.memory,
-                "--pagemigd", daemons, "--rebind", f"{self.rebind:g}" if self.rebind else "off"]
+                "--pagemigd", daemons, "--rebind", f"{self.rebind:g}" if self.rebind else "off",
+                *(["--lps-per-group", self.lps_per_group] if self.lps_per_group else []),
+                *(["--rebind-policy", self.rebind_policy] if self.rebind_policy else []),
+                *(["--libc-builder", self.builder] if self.builder else [])]
 
 
 @dataclasses.dataclass
@@ -85,6 +94,8 @@ class Plan:
     experiments: list  # of "balanced", "unbalanced"; with --timed also "memory-bound"
     until: dict  # experiment -> virtual seconds
     rebind: float  # seconds, unbalanced only; 0: off
+    rebind_policy: str  # --rebind-policy of the unbalanced runs; empty: the default
+    lps_per_group: int  # 0: the engine decides; 1: the grain of the paper
     daemons: list
     periods: list
     balanced_daemons: int
@@ -97,17 +108,18 @@ class Plan:
         for inter_arrival in INTER_ARRIVALS:
             workload = Workload(f"balanced-{inter_arrival}", 137, inter_arrival,
                                 self.until["balanced"])
-            variants += [Variant(workload, ""), Variant(workload, "libc"),
-                         Variant(workload, "numa"),
-                         Variant(workload, "numa", self.balanced_daemons, self.balanced_period)]
+            grain = {"lps_per_group": self.lps_per_group}
+            variants += [Variant(workload, ""), Variant(workload, "libc", **grain),
+                         Variant(workload, "libc", builder="owners", **grain), Variant(workload, "numa", **grain),
+                         Variant(workload, "numa", self.balanced_daemons, self.balanced_period, **grain)]
         return variants
 
     def unbalanced(self):
         """Figures 7 to 9: accidents shift the load, and groups of LPs are rebound to balance it."""
         workload = Workload("unbalanced", 1024, 0, self.until["unbalanced"])
-        parallel = {"rebind": self.rebind}
+        parallel = {"rebind": self.rebind, "rebind_policy": self.rebind_policy, "lps_per_group": self.lps_per_group}
         return [Variant(workload, ""), Variant(workload, "libc", **parallel),
-                Variant(workload, "numa", **parallel),
+                Variant(workload, "libc", builder="owners", **parallel), Variant(workload, "numa", **parallel),
                 *(Variant(workload, "numa", daemons, period, **parallel)
                   for daemons in self.daemons for period in self.periods)]
 
@@ -138,6 +150,7 @@ def guest_settings(options, machine, topology_name, defaults):
             "experiments": [options.only] if options.only else defaults["experiments"],
             "until": until if options.until is None else dict.fromkeys(until, options.until),
             "rebind": defaults["rebind"] if options.rebind is None else options.rebind,
+            "rebind_policy": options.rebind_policy or "", "lps_per_group": options.lps_per_group or 0,
             "daemons": daemons[-1:] if options.quick else daemons, "periods": list(defaults["periods"]),
             "balanced_daemons": scaled(PAPER_CORES, workers), "machine": machine, "topology": topology_name}
 
@@ -159,5 +172,6 @@ def new_plan(options, machine):
                 runs=options.runs or runs, quick=options.quick,
                 experiments=[options.only] if options.only else ["balanced", "unbalanced"],
                 until=until, rebind=rebind if options.rebind is None else options.rebind,
+                rebind_policy=options.rebind_policy or "", lps_per_group=options.lps_per_group or 0,
                 daemons=daemons, periods=list(periods), balanced_daemons=scaled(PAPER_CORES, cores),
                 balanced_period=balanced_period, machine=machine)

@@ -86,7 +86,7 @@ def results(plan, records):
                                             "estimate_ns", "groups_moved", "pages_moved")}}
                          for (workload, name), variant in variants.items()]}
     if "unbalanced" in plan.experiments:
-        shares, gains = {}, {"numa": {}, "libc": {}}
+        shares, gains = {}, {"numa": {}, "libc": {}, "libc owners": {}}
         for daemons in plan.daemons:
             for surface in (shares, *gains.values()):
                 surface[daemons] = {}
@@ -96,7 +96,8 @@ def results(plan, records):
                 for base, surface in gains.items():
                     surface[daemons][period] = ratio(records, variants["unbalanced", base], variant,
                                                      "estimate_ns")
-        found |= {"figure_7": shares, "figure_8": gains["numa"], "figure_9": gains["libc"]}
+        found |= {"figure_7": shares, "figure_8": gains["numa"], "figure_9": gains["libc"],
+                  "figure_9b": gains["libc owners"]}
     return found
 
 

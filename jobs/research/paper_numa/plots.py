@@ -10,16 +10,19 @@ import math
 from lib.plotting import pyplot
 from research.series.figures import errors_of, save
 
-KINDS = {"sequential": ("sequential", "#999999"), "libc": ("libc", "#e69f00"),
+KINDS = {"sequential": ("sequential", "#999999"), "libc": ("libc, built by one thread", "#e69f00"),
+         "libc owners": ("libc, built by the owners", "#f0d080"),
          "numa": ("NUMA, no daemons", "#7fbfe6"),
          "numa with daemons": ("NUMA with daemons", "#0072b2")}
 # Figure number -> (label of the axis, title).
 SURFACES = {number: ("speed-up", "speed-up of {} over " + base) for number, base in
-            ((7, "the sequential run"), (8, "NUMA without daemons"), (9, "libc"))}
+            (("7", "the sequential run"), ("8", "NUMA without daemons"), ("9", "libc, built by one thread"),
+             ("9b", "libc, built by the owners"))}
 METERED_SURFACES = {
-    7: ("local share", "local share of accesses to memory of {}"),
+    "7": ("local share", "local share of accesses to memory of {}"),
     **{number: ("ratio of estimates", "estimates, " + base + " over {}")
-       for number, base in ((8, "NUMA without daemons"), (9, "libc"))}}
+       for number, base in (("8", "NUMA without daemons"), ("9", "libc, built by one thread"),
+                            ("9b", "libc, built by the owners"))}}
 
 
 def plot_figure_6(folder, summary):
@@ -32,7 +35,7 @@ def plot_figure_6(folder, summary):
                          if variant["kind"] == kind)
             if value is None:
                 continue
-            x = index + (place - 1.5) * width
+            x = index + (place - (len(KINDS) - 1) / 2) * width
             axes.bar(x, value["median"], width * 0.92, color=color,
                      label=label if index == 0 else None, yerr=errors_of([value]), capsize=3,
                      error_kw={"linewidth": 1})
@@ -91,7 +94,7 @@ def plot_surface(folder, summary, number):
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.5, 4.2))
     heat_map(figure, left, surface, daemons, periods)
     lines(right, surface, daemons, periods, axis)
-    if number != 7:
+    if number != "7":
         right.axhline(1, color="#999999", linewidth=0.8, linestyle=":")
     figure.suptitle(f"Figure {number}: unbalanced traffic, 1024 objects: "
                     + title.format("NUMA with daemons"))
@@ -107,8 +110,8 @@ def plot_metered_figure_6(folder, summary):
         value = row["local_share"]
         if value is None:
             continue
-        x = index // len(kinds) + (index % len(kinds) - 1) * 0.27
-        axes.bar(x, value["median"], 0.25, color=color, label=label if index < len(kinds) else None,
+        x = index // len(kinds) + (index % len(kinds) - (len(kinds) - 1) / 2) * 0.21
+        axes.bar(x, value["median"], 0.19, color=color, label=label if index < len(kinds) else None,
                  yerr=errors_of([value]), capsize=3, error_kw={"linewidth": 1})
         axes.annotate(f"{value['median']:.3f}", (x, value["max"]), xytext=(0, 3),
                       textcoords="offset points", ha="center", fontsize=7)
@@ -116,9 +119,9 @@ def plot_metered_figure_6(folder, summary):
     axes.set_xticks(range(len(workloads)), [f"{name.removeprefix('balanced-')} s" for name in workloads])
     axes.set_xlabel("mean time between cars that enter at a junction")
     axes.set_ylabel("local share of accesses to memory")
-    axes.set_ylim(0, 1.15)
+    axes.set_ylim(0, 1.25)
     axes.set_title("Figure 6, by the meter: balanced traffic, 137 objects")
-    axes.legend(frameon=False, ncols=3, loc="upper center")
+    axes.legend(frameon=False, ncols=2, loc="upper center")
     save(figure, folder, "figure-6", summary)
 
 

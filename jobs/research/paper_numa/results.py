@@ -16,7 +16,7 @@ def figure_6(plan, records):
         kind = "numa with daemons" if variant.daemons else variant.name
         base[kind] = variant
         gains = {f"over {name}": speed_up(records, base[name], variant)
-                 for name in ("sequential", "libc", "numa") if name in base and name != kind}
+                 for name in ("sequential", "libc", "libc owners", "numa") if name in base and name != kind}
         groups[-1]["variants"].append({"kind": kind, "variant": variant.name,
                                        "seconds": spread(records.of(variant).values()),
                                        "efficiency": spread(records.of(variant, "efficiency")
@@ -24,7 +24,7 @@ def figure_6(plan, records):
     return groups
 
 
-SURFACES = {7: "sequential", 8: "numa", 9: "libc"}
+SURFACES = {"7": "sequential", "8": "numa", "9": "libc", "9b": "libc owners"}
 
 
 def figures_7_to_9(plan, records):

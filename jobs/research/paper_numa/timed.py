@@ -43,7 +43,7 @@ class MemoryBound(Variant):
 
     @property
     def name(self):
-        return self.place or self.memory
+        return self.place or super().name
 
     def arguments(self, workers, seed):
         place = ["--place", self.place] if self.place else []
@@ -62,7 +62,8 @@ class TimedPlan(Plan):
 
     def memory_bound(self):
         workload = Workload("memory-bound", LPS_A_WORKER * self.workers, 0, self.until["memory-bound"])
-        return [MemoryBound(workload, "libc"), MemoryBound(workload, "numa", place="interleave"),
+        return [MemoryBound(workload, "libc"), MemoryBound(workload, "libc", builder="owners"),
+                MemoryBound(workload, "numa", place="interleave"),
                 MemoryBound(workload, "numa", place="local")]
 
 

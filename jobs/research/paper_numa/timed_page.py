@@ -18,7 +18,8 @@ def memory_bound(summary):
     return ["## A memory-bound model", "",
             f"PHOLD with states of {STATE_BYTES} bytes. Each event reads and writes its whole state. End time "
             f"{summary['settings']['until']['memory-bound']:g}, no rebinding, no huge pages. libc: one thread builds "
-            "all LPs. interleave: the pages are on all nodes in turn. local: the pages are on their worker's node.", "",
+            "all LPs. libc owners: each worker builds its own LPs. interleave: the "
+            "pages are on all nodes in turn. local: the pages are on their worker's node.", "",
             "![memory-bound model](memory-bound.svg)", "",
             *table(["run", "ms", "speed-up over libc", "remote page share"], rows)]
 

@@ -104,15 +104,16 @@ class Sets {
 // One cache, of one core or of several cores.
 class Cache {
   public:
-    // is_asked: CPUs that are not in `cpus` also call holds().
+    // is_asked: CPUs that do not use this cache also call holds(), so the cache needs a lock.
     Cache(Shape shape, std::vector<bool> cpus, bool is_asked)
         : sets_(shape),
           cpus_(std::move(cpus)),
           is_locked_(is_asked || std::count(cpus_.begin(), cpus_.end(), true) > 1) {}
 
-    // Returns whether a valid copy was present; afterwards there is one. The stamp's number before
-    // the access decides, so the first store after a read is a hit if no other CPU has written
-    // since. A copy of the last writer is valid: no other CPU can have written after it.
+    // Returns whether a valid copy was present; afterwards there is one. The copy is compared with
+    // the number of invalidations before the access. The first store after a read raises this
+    // number, but is still a hit if no other CPU has written the line since the read. A copy of the
+    // last writer is valid: no other CPU can have written after it.
     bool look_up(std::uint64_t index_address, std::uint64_t address, Stamp stamp) {
         std::unique_lock lock(mutex_, std::defer_lock);
         if (is_locked_) lock.lock();
@@ -122,8 +123,9 @@ class Cache {
                 return was == stamp.before || (stamp.writer < cpus_.size() && cpus_[stamp.writer]);
             });
     }
-    // Whether there is a copy, valid or not. Called for the last level, which keeps copies longest,
-    // by CPUs with another last level.
+    // Whether there is a copy, valid or not. A CPU calls this function for the last level of
+    // another CPU if the two CPUs do not share it. It is called only for the last level, which
+    // keeps copies longest.
     bool holds(std::uint64_t address) {
         const std::lock_guard lock(mutex_);
         const std::uint64_t line = address >> sets_.shape().line_shift;

@@ -40,8 +40,9 @@ class Series:
     warnings: typing.Callable  # plan, records -> sentences
     results: typing.Callable  # plan, records -> content of summary.json that only this series has
     page: typing.Callable  # summary -> text of summary.md
-    # Called with Series.name and the folder of programs when all options are correct. Provides the
-    # other requirements of the runs, or raises ProgramFailed.
+    # Called with Series.name and the folder of programs after the plan was made, and before the
+    # folder of results is created. Provides everything else that the runs need, or raises
+    # ProgramFailed.
     prepare: typing.Callable = lambda name, programs: None
 
 
@@ -58,7 +59,7 @@ def number_in(least, what, kind=float):
 
 
 def folder_name(name):
-    """The name of a series, which may contain an option, as part of a file name."""
+    """Returns the name of a series in a form for file names: 'paper-numa --timed' becomes 'paper-numa-timed'."""
     return name.replace(" --", "-")
 
 
@@ -89,7 +90,8 @@ def parsed(parser, arguments):
     free = ("runs", "resume", "programs")
     fixed = [value for name, value in vars(options).items() if name not in free]
     if options.resume and any(value is not None and value is not False for value in fixed):
-        raise Refused("--resume: only --runs is allowed with it; all other settings of the series stay the same")
+        raise Refused("--resume: only --runs and --programs are allowed with it; all other settings of the series "
+                      "stay the same")
     return options
 
 

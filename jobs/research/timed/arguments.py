@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program on a machine with several NUMA nodes whose time is modeled.
+"""Runs a program on an emulated machine with several NUMA nodes. The time of this machine is
+modeled.
 
 The guest of `./jobs/run guest` runs the command in QEMU's emulator. A plug-in owns the clock of the
 guest: each instruction takes a fixed time, and each access to memory takes the time that a model of
 caches, TLBs, latencies and bandwidths computes. Programs in the guest measure these times with the
-usual functions, so `wall time` in the report of a model is modeled time. The load of this machine
-hardly changes it. docs/how-to/timed.md describes the model and its limits.
+usual functions, so `wall time` in the report of a model is modeled time. The load of the host, on
+which QEMU runs, hardly changes the modeled time. docs/how-to/timed.md describes the model and its
+limits.
 
-Every figure that a program measures in this guest is modeled, not measured.
+Every time that a program measures in this guest is a modeled time, and not a time of real hardware.
 
 Exit codes: those of ./jobs/run guest; 77 also if this QEMU cannot be used; 125 also if nothing was
 counted.
@@ -57,7 +59,8 @@ def arguments():
     add("--instruction", metavar="NS", type=number_in(0.01, 100, " ns"),
         help="time of an instruction (the time of --caches)")
     add("--overlap", metavar="N", type=number_in(1, 64, whole=True), default=10,
-        help="number of misses of consecutive lines, or of stores, that overlap (10)")
+        help="number of misses that overlap: the latency of a miss is divided by N if the access is a store or if the "
+             "lines of the misses are consecutive (10)")
     add("--latency-factor", metavar="F", type=number_in(0.1, 10),
         help="all latencies of memory are multiplied by F (1)", default=1)
     add("--skew", metavar="NS", type=number_in(100, 1e6, " ns"),

@@ -16,8 +16,8 @@ namespace nw {
 struct PhiloxBlocks {
     static constexpr std::size_t width = 8;
 
-    // Input. No block belongs to the last element of `counter`. A user may set this element to a
-    // value that no LP has.
+    // The first `width` elements of `counter` are inputs. EventPrefetcher sets the last element to
+    // a counter that no LP reaches, so that a search always ends there.
     alignas(64) std::uint64_t counter[width + 1];
     std::uint32_t stream[width];
     // Output: the second and the first draw, as in Random::Block.

@@ -16,8 +16,8 @@ namespace nw {
 
 namespace {
 
-// Lays out --help with CLI11. CLI11 does not parse the command line, because it would split two
-// kinds of words: values that look like lists, and names of flags that contain a value.
+// Lays out --help with CLI11. CLI11 does not parse the command line, because it would split values
+// that look like lists.
 std::string laid_out(const OptionTable& table, const std::string& name,
                      const std::string& description) {
     CLI::App page(description, name);

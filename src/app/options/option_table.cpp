@@ -23,6 +23,10 @@ constexpr Word<EngineKind> engine_words[] = {{"sequential", EngineKind::sequenti
                                              {"auto", EngineKind::automatic}};
 constexpr Word<MemoryMode> memory_words[] = {{"numa", MemoryMode::numa},
                                              {"libc", MemoryMode::libc}};
+constexpr Word<bool> libc_builder_words[] = {{"worker-0", false}, {"owners", true}};
+constexpr Word<RebindPolicy> rebind_policy_words[] = {{"least-moves", RebindPolicy::least_moves},
+                                                      {"knapsack", RebindPolicy::knapsack},
+                                                      {"root-sim", RebindPolicy::root_sim}};
 constexpr Word<HugePages> huge_page_words[] = {
     {"auto", HugePages::automatic}, {"on", HugePages::on}, {"off", HugePages::off}};
 constexpr Word<ProgressMode> progress_words[] = {
@@ -54,8 +58,10 @@ constexpr OptionRole text_request{Engines::all, Equal::presence, Equal::none, In
 // s: the user's settings.
 const OptionNeed region{"--memory numa",
                         [](auto& s) { return s.config.memory == MemoryMode::numa; }};
-const OptionNeed pinning{"--pin on",
-                         [](auto& s) { return s.config.pin || !s.config.place->moves_workers; }};
+const OptionNeed pinning{"--pin on", [](auto& s) {
+                             const PlacementChoice& place = *s.config.place;
+                             return s.config.pin || !(place.moves_workers || place.is_strict);
+                         }};
 const OptionNeed rebinding{"--rebind SECONDS", [](auto& s) { return s.config.rebind_seconds > 0; }};
 const OptionNeed checkpoints{"--checkpoint DIR", [](auto& s) { return s.config.save.on(); }};
 const OptionNeed output{"--output DIR", [](auto& s) { return !s.config.output_directory.empty(); }};
@@ -72,11 +78,19 @@ OptionNeed policy(bool PlacementChoice::*property) {
             [property](auto& s) { return s.config.place->*property; }};
 }
 
+std::string methods_without_interval() {
+    std::vector<std::string> words;
+    for (const RollbackMethod* const method : rollback_methods())
+        if (!method->uses_interval) words.emplace_back(method->word);
+    return enumerate(words, " or ");
+}
+
 const IdleCondition sequential{"--engine sequential", [](auto& s, auto&) {
                                    return s.config.engine == EngineKind::sequential;
                                }};
 const IdleCondition without_interval{
-    "rollback by reverse", [](auto&, auto& run) { return !method_of(run.rollback).uses_interval; }};
+    "rollback by " + methods_without_interval(),
+    [](auto&, auto& run) { return !method_of(run.rollback).uses_interval; }};
 const IdleCondition late_commit{
     "a model with can_end() on several workers, which always keeps this data",
     [](auto&, auto& run) { return run.commits_late; }};
@@ -84,8 +98,12 @@ const IdleCondition one_worker{"one worker", [](auto&, auto& run) { return run.w
 const IdleCondition one_rank{"one rank", [](auto&, auto& run) { return run.ranks == 1; }};
 const IdleCondition no_rebinding{"--rebind off",
                                  [](auto& s, auto&) { return s.config.rebind_seconds == 0; }};
+const IdleCondition random_moves{"--check-rebind",
+                                 [](auto& s, auto&) { return s.config.check_rebind > 0; }};
 const IdleCondition no_region{"--memory libc, which does not place pages",
                               [](auto& s, auto&) { return s.config.memory == MemoryMode::libc; }};
+const IdleCondition no_libc{"--memory numa",
+                            [](auto& s, auto&) { return s.config.memory == MemoryMode::numa; }};
 const IdleCondition quiet{"--quiet", [](auto& s, auto&) { return s.quiet; }};
 
 void add_engine(OptionBuilder& table, Config& config) {
@@ -199,6 +217,12 @@ void add_time_warp(OptionBuilder& table, Config& config) {
     table.add_number_or("rebind", "SECONDS", "off", config.rebind_seconds, allowed_period,
                         {time_warp, {}, {one_worker}},
                         "seconds between two rebalancings of LP groups over the workers");
+    table.add_words("rebind-policy", config.rebind_policy, rebind_policy_words,
+                    {time_warp, {}, {one_worker, no_rebinding, random_moves}},
+                    "how a rebalancing assigns LP groups to workers. least-moves: few groups move; "
+                    "knapsack: all groups are assigned anew, as in the paper to which NUMA Time "
+                    "Warp refers; root-sim: knapsack with a mistake of the authors' program, which "
+                    "loses the balance (to repeat their experiments)");
     table.add_words("rebind-ranks", config.rebind_ranks, switch_words,
                     {time_warp, {}, {one_rank, no_rebinding, no_region}},
                     "also rebalance LP groups over the ranks, with --memory numa");
@@ -248,6 +272,11 @@ void add_memory(OptionBuilder& table, Config& config) {
     table.group("Memory");
     table.add_words("memory", config.memory, memory_words, {limit, {}, {}},
                     "numa: memory segments that are placed by NUMA node; libc: plain malloc");
+    table.add_words(
+        "libc-builder", config.libc_first_touch, libc_builder_words,
+        {time_warp, {}, {no_libc, one_worker}},
+        "with --memory libc, the thread that builds the LPs, and so decides the nodes of "
+        "their pages. worker-0: one thread for all LPs; owners: the worker of each LP");
     table.add_words(
         "huge-pages", config.huge_pages, huge_page_words, {execution, {}, {no_region}},
         "transparent huge pages for the segments; auto: only for large groups, with --place local");

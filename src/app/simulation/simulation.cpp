@@ -326,6 +326,7 @@ void Simulation::run_events(Model& model, std::uint64_t memory_cap, LiveProgress
     const WorkerPlaces places{.places = where_.places,
                               .pin = config_.pin,
                               .local_memory = config_.memory == MemoryMode::numa,
+                              .strict_memory = config_.place->is_strict,
                               .share_cpus = where_.share_cpus || crowded_by_net,
                               .sharers = where_.sharers,
                               .number = where_.number,

@@ -329,16 +329,13 @@ void InOrderExecutor::handler_failed(std::string_view what) {
 
 // --- Sends ---------------------------------------------------------------------------------------
 
-void InOrderExecutor::schedule(Context& context, LpId target, detail::ScheduledTime when,
-                               EventType type, std::span<const std::byte> payload) {
-    detail::check_schedule(world_.plan.rules, context.self(), context.now(), target, when,
-                           payload.size());
+void InOrderExecutor::send(const detail::ScheduledEvent& event) {
     schedule_event(
-        world_.plan, call_, {target, when.time, type, payload, first_generation(context)}, sent_,
+        world_.plan, call_, event, sent_,
         [&](std::uint32_t g) { return owns(g) ? world_.groups[g].get() : nullptr; },
         [&](const EventHeader& header) {
             const PlatformScope platform;
-            mail_.send(header, payload.data());
+            mail_.send(header, event.payload.data());
         },
         [&] { dropped_beyond_end_ = true; });
 }

@@ -177,8 +177,7 @@ class alignas(64) InOrderExecutor final : private detail::EventSink, public Watc
     void resume(const PendingEntry& entry);
     Group& group_of(std::uint32_t lp) const noexcept;
     void run_on_start(Group& group, LpRecord& lp);
-    void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
-                  std::span<const std::byte> payload) override;
+    void send(const detail::ScheduledEvent& event) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
     bool owns(std::uint32_t group) const noexcept {
         return world_.plan.partition.first_owner(group) == self_;

@@ -133,12 +133,13 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
 
   private:
     // Each worker builds its own groups, so that their pages are allocated on the worker's node.
-    // With --memory libc, which is the baseline of measurements, nodes are ignored: worker 0 builds
-    // all groups (docs/decisions/0016).
+    // With --memory libc, which is the baseline of measurements, nodes are ignored unless the user
+    // chooses otherwise: worker 0 builds all groups (docs/decisions/0016).
     void build_groups(std::uint32_t w) override {
-        if (const SavedRun* saved = run_.plan.config.restart_from.get()) {
+        const Config& config = run_.plan.config;
+        if (const SavedRun* saved = config.restart_from.get()) {
             workers_[w]->lps().read_groups(*saved);
-        } else if (run_.plan.config.memory == MemoryMode::numa) {
+        } else if (config.memory == MemoryMode::numa || config.libc_first_touch) {
             workers_[w]->lps().build_groups();
         } else if (w == 0) {
             for (const auto& worker : workers_) worker->lps().build_groups();

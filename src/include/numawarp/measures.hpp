@@ -45,14 +45,14 @@ struct ArgumentOf<const Figure& (Function::*)(const Lp&) const> {
 };
 }  // namespace detail
 
-// A measure of a member of the LP class. The member is an nw::Tally, nw::TimeAverage, nw::Histogram
-// or nw::Count.
+// A measure of a member of the LP class. The member is an nw::BasicTally (for example nw::Tally),
+// nw::TimeAverage, nw::Histogram or nw::Count.
 template <class Figure, class Lp>
 Measure measure(std::string name, Figure Lp::*member) {
     return detail::measure_of<Lp>(std::move(name), member);
 }
-// A measure of a figure to which `of` returns a reference. `of` is a lambda; the type of its
-// parameter is the LP class.
+// A measure of a figure to which `of` returns a reference. `of` is a lambda with one parameter
+// `const Lp&`, where Lp is the LP class.
 template <class Function>
 Measure measure(std::string name, Function of) {
     return detail::measure_of<typename detail::ArgumentOf<decltype(&Function::operator())>::type>(

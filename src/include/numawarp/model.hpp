@@ -148,8 +148,8 @@ class Model {
     // Some libraries create data at their first use and keep the data. A handler must not be the
     // first user of such a library: the data would be in the LP's memory, and a rollback would
     // destroy the data. on_process_start() and on_worker_start() are the places for the first use.
-    // An exception in one of these functions ends the program with exit code 2. See
-    // docs/how-to/libraries.md.
+    // An exception in one of these functions ends the program with exit code 2, or 4 if it is
+    // std::bad_alloc. See docs/how-to/libraries.md.
     virtual void on_process_start() {}
     // Starts the libraries that need a start in each thread. Called on each thread that will run
     // handlers, before the thread builds its LPs. Also called on the main thread before on_end(),

@@ -33,7 +33,8 @@ constinit auto original_ssignal = original_of(&::ssignal, "ssignal");
 constinit auto original_sysv_signal = original_of(&::sysv_signal, "sysv_signal");
 constinit auto original_sigset = original_of(&::sigset, "sigset");
 
-// Finds these functions now. A signal handler may call them, and must not call dlsym.
+// Finds the original sigaction(), signal() and sigset() before main(). A signal handler may call
+// these three functions, but must not call dlsym(), which finds them.
 [[maybe_unused]] const bool are_known =
     (original_sigaction.function(), original_signal.function(), original_sigset.function(), true);
 

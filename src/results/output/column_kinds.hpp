@@ -30,9 +30,9 @@ using ColumnKinds = std::vector<std::vector<std::uint8_t>>;
 enum class ColumnType : std::uint8_t { integer, natural, real, text };
 
 // Integers and real numbers in one column become real. A column of numbers with omitted values also
-// becomes real, and the omitted values become NaN. Numbers and texts in one column become text.
-// Integers become text if some are negative and some are 2^63 or larger, because a conversion to
-// real would change them.
+// becomes real, and the omitted values become NaN. Numbers and texts in one column become text. If
+// a column contains only integers, some negative and some 2^63 or larger, it becomes text, because
+// a conversion to real would change the integers.
 constexpr ColumnType column_type(std::uint8_t seen) noexcept {
     constexpr std::uint8_t integers = saw_integer | saw_negative | saw_large;
     if ((seen & saw_text) != 0 || (seen & (integers | saw_real)) == 0) return ColumnType::text;

@@ -91,8 +91,8 @@ Use look_at(const fs::path& path, bool is_of_here) {
     return use;
 }
 
-// Removes the files that killed runs have left beside `target`. Returns the names of the files of
-// which it is unknown whether a killed run has left them.
+// Removes the files that killed runs have left beside `target`. Returns the names of the files that
+// may belong to a killed run or to a running run. These files are not removed.
 std::vector<std::string> remove_leftovers(const fs::path& target) {
     const std::string name = target.filename().string() + ".";
     const std::string host = host_name(), boot = boot_name();
@@ -113,8 +113,8 @@ std::vector<std::string> remove_leftovers(const fs::path& target) {
 
 // Creates a new file, and locks it if the file system has locks. Returns -1, with errno, if the
 // file cannot be created. A process that searches for leftovers may lock the new file before this
-// function locks it. That process then removes the file, and this function returns -1 with errno
-// EEXIST.
+// function locks it. That process removes the file if it is on this machine. In either case this
+// function returns -1 with errno EEXIST.
 int make_locked(const std::string& path) {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return -1;

@@ -41,10 +41,10 @@ before = runs()
 done = subprocess.run(command("--resume", series), capture_output=True, text=True)
 programs.expect(done.returncode == 0, f"resumed: exit code {done.returncode} {done.stderr[-300:]}")
 rows = runs()
-programs.expect(rows[:len(before)] == before and len(rows) == 3, f"{len(before)} runs were kept, {len(rows)} in total")
+programs.expect(rows[:len(before)] == before and len(rows) == 4, f"{len(before)} runs were kept, {len(rows)} in total")
 
 kinds = {row["variant"]: row for row in rows}
-programs.expect(set(kinds) == {"libc", "numa", "numa 8@0.1"}, f"{sorted(kinds)}")
+programs.expect(set(kinds) == {"libc", "libc owners", "numa", "numa 8@0.1"}, f"{sorted(kinds)}")
 programs.expect(len({row["digest"] for row in rows}) == 1, "one digest")
 for name, row in kinds.items():
     programs.expect(int(row["groups_moved"]) > 0 and 0 < float(row["local_share"] or 0) <= 1,
@@ -60,7 +60,7 @@ page = (series / "summary.md").read_text()
 share = float(kinds["numa 8@0.1"]["local_share"] or 0)
 programs.expect(summary["figure_7"]["8"]["0.1"]["median"] == share and f"{share:.3f}" in page,
                 f"the summary and its page have the share {share:.3f}")
-programs.expect(all((series / f"figure-{number}.png").stat().st_size > 10_000 for number in (7, 8, 9)), "pictures")
+programs.expect(all((series / f"figure-{number}.png").stat().st_size > 10_000 for number in ("7", "8", "9", "9b")), "pictures")
 programs.expect("estimates and not measured" in page and "estimates and not measured" in done.stdout,
                 "page and terminal mark estimates")
 programs.leave()

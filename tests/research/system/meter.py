@@ -75,15 +75,16 @@ for array, names in ("meter_phase_names", PHASES), ("meter_kind_names", KINDS):
     said = re.findall('"(.*?)"', re.search(array + r"\[\] = {(.*?)}", marks, re.DOTALL)[1])
     programs.expect(said == names, f"{array}: {said}")
 plugin = (CHECKOUT / "jobs/research/meter/plugin/meter.cpp").read_text()
-programs.expect(f"nodes_max = {NODES_MAX}, cpus_max = {CPUS_MAX}," in plugin, "the plug-in has as many nodes and CPUs")
+programs.expect(f"nodes_max = {NODES_MAX}, cpus_max = {CPUS_MAX}," in plugin,
+                "the plug-in has the same limits of nodes and CPUs")
 
 # --- the estimate ---
 
 # A machine with two levels of caches. An instruction takes 1 ns, a hit in the second level 10 ns,
-# an access to memory 100 ns, and a walk of the page tables 50 ns.
+# an access to the node's own memory 100 ns, and a walk of the page tables 50 ns.
 small = Machine((Cache(1 << 15, 8), Cache(1 << 20, 16)), (Tlb((64, 4)), Tlb((512, 4))), (1, 10), 100, 50, 1)
 # Counts of 10 events. CPU 0 has 900 hits in the first level and 50 hits in the second level, and it
-# loads 30 lines from its own node and 20 lines from the other node.
+# loads or stores 30 lines of its own node and 20 lines of the other node.
 counts = Counts({
     "api": 4, "committed_events": 10,
     "instructions": [[0, "execute", 1000], [2, "execute", 500], [0, "set-up", 10 ** 6]],

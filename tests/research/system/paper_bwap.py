@@ -80,7 +80,7 @@ for words, told in ((["--quick"], "unrecognized arguments: --quick"), (["--meter
                     (["--meter", "--machine", "nowhere.json"], "allowed: a readable file"), (["--meter", "--runs", 0], "--runs"),
                     (["--meter", "--resume", programs.work], "no plan.json of a paper-bwap --meter series"),
                     (["--meter", "--resume", programs.work, "--machine", folder / "machines.json"],
-                     "--resume: only --runs is allowed")):
+                     "--resume: only --runs and --programs are allowed")):
     done = run(*words, "--programs", programs.bin) if "--meter" in words else run(*words)
     programs.expect(done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1,
                     f"{words}: exit code {done.returncode}: {done.stderr}")

@@ -60,7 +60,7 @@ settings = summary["settings"]
 grid = len(settings["daemons"]) * len(settings["periods"])
 programs.expect(grid in (2, 4), f"a grid of {settings['daemons']} x {settings['periods']}")
 kinds = {(row["workload"], row["variant"]) for row in rows}
-programs.expect(len(kinds) == 12 + 3 + grid and len(rows) == 2 * len(kinds),
+programs.expect(len(kinds) == 15 + 4 + grid and len(rows) == 2 * len(kinds),
                 f"{len(rows)} runs of {len(kinds)} kinds")
 order = [[row["variant"] for row in rows if row["run"] == run] for run in "12"]
 programs.expect(order[0] != order[1] and {row["run"] for row in rows[:len(kinds)]} == {"1"},
@@ -70,7 +70,7 @@ for workload in ["balanced-120", "balanced-60", "balanced-45", "unbalanced"]:
     programs.expect(digests == {summary["digests"].get(workload)}, f"{workload}: {digests}")
 nodes = summary["machine"]["nodes"]
 page = (series / "summary.md").read_text()
-for number in (6, 7, 8, 9):
+for number in ("6", "7", "8", "9", "9b"):
     programs.expect(f"figure_{number}" in summary and f"figure-{number}.svg" in page
                     and (series / f"figure-{number}.png").stat().st_size > 10_000,
                     f"figure {number} is in the summary, on the page, and a picture")
@@ -99,13 +99,28 @@ done = paper_numa(*quick, "--only", "unbalanced", "--output", programs.work / "b
 programs.expect(done.returncode == 1 and "f" * 32 in done.stderr and "libc" in done.stderr,
                 f"a wrong digest: exit code {done.returncode}, {done.stderr.splitlines()[-1:]}")
 
+# The options of the runs reach the program.
+recorder = programs.stand_in("recorder", "traffic", "open(sys.argv[0] + '.words', 'a').write(' '.join(words) + '\\n')")
+done = paper_numa(*quick, "--runs", 1, "--only", "unbalanced", "--lps-per-group", 1, "--rebind-policy", "root-sim",
+                  "--output", programs.work / "grain", traffic=recorder)
+words = next(recorder.glob("*.words")).read_text().splitlines()
+parallel = [line for line in words if "timewarp" in line]
+programs.expect(done.returncode == 0 and len(parallel) == 3 + grid
+                and all("--lps-per-group 1 --rebind-policy root-sim" in line for line in parallel)
+                and sum("--memory libc" in line for line in parallel) == 2
+                and sum("--libc-builder owners" in line for line in parallel) == 1,
+                f"options of the runs: exit code {done.returncode}, {words}")
+page = (programs.work / "grain" / "summary.md").read_text()
+programs.expect("Objects per group in the runs of traffic: 1." in page and "by the policy root-sim" in page,
+                "the page names grain and policy")
+
 # A failed run is reported, leaves a gap, and is repeated.
 failing = programs.stand_in("failing", "traffic", "if 'libc' in words: sys.exit(4)")
 gaps = programs.work / "gaps"
 arguments = [*quick, "--runs", 1, "--only", "unbalanced", "--output", gaps]
 done = paper_numa(*arguments, traffic=failing)
 programs.expect(done.returncode == 1 and "FAILED with exit code 4" in done.stderr
-                and "Missing runs: 1; failed runs: 1" in done.stdout,
+                and "Missing runs: 2; failed runs: 2" in done.stdout,
                 f"a failed run: exit code {done.returncode}, {done.stdout.splitlines()[:1]}")
 done = paper_numa("--resume", gaps)
 programs.expect(done.returncode == 0 and "incomplete" not in done.stdout,
@@ -130,6 +145,9 @@ for fragment, arguments in [("cores", ["--resume", gaps]),
                             ("--only", ["--timed", "--until", 5]),
                             ("up to 16 and 16", ["--timed", "9:512M,9:512M"]),
                             ("0.1 to 10", ["--timed", "--latency-factor", 11]),
+                            ("not allowed with --meter", ["--meter", "--rebind-policy", "knapsack"]),
+                            ("--rebind-policy", ["--rebind-policy", "random"]),
+                            ("--lps-per-group", ["--lps-per-group", 0]),
                             ("--runs", ["--runs", 0]), ("--rebind", ["--rebind", "never"]),
                             ("--until", ["--until", "nan"])]:
     done = paper_numa(*arguments)
@@ -147,7 +165,7 @@ plan.workers, plan.seed, plan.until = 8, 1, {"memory-bound": 2}
 plan.topology, plan.modeled, plan.latency_factor = "n8", "epyc", 1.3
 with unittest.mock.patch("timed.guest_series.run_in_guest", side_effect=StopIteration) as called:
     try:
-        timed.run_once(programs.bin / "traffic", plan, plan.memory_bound()[1], 1, None)
+        timed.run_once(programs.bin / "traffic", plan, plan.memory_bound()[2], 1, None)
     except StopIteration:
         pass
 words = " ".join(map(str, called.call_args.args[3] + called.call_args.args[4]))

@@ -69,10 +69,7 @@ TEST_CASE("Context: an event scheduled at a time has exactly that time") {
       public:
         explicit Times(const ScheduleRules& rules) : EventSink(rules, 1) {}
         using EventSink::make_context;
-        void schedule(Context&, LpId, detail::ScheduledTime when, EventType,
-                      std::span<const std::byte>) override {
-            last = when;
-        }
+        void send(const detail::ScheduledEvent& event) override { last = event.when; }
         void output(Context&, std::size_t, std::span<const OutputValue>) override {}
         detail::ScheduledTime last{};
     };
@@ -115,14 +112,14 @@ TEST_CASE("blocks_drawn: a number that a history entry cannot store and a decrea
 // Records everything that a Context passes to its sink.
 class Recorder final : public detail::EventSink {
   public:
-    Recorder() : EventSink({.lps = 9, .kinds = &some()}, 1) {}
+    Recorder() : EventSink({.lps = 9, .payload_bytes_max = 8, .kinds = &some()}, 1) {}
     using EventSink::make_context;
-    void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
-                  std::span<const std::byte> payload) override {
-        said += std::to_string(index(target)) + " " + std::to_string(static_cast<int>(when.delay)) +
-                " " + std::to_string(type) + " " + std::to_string(payload.size());
-        if (const std::uint32_t first = first_generation(context))
-            said += " at " + std::to_string(first >> nw::chain_bits);
+    void send(const detail::ScheduledEvent& event) override {
+        said += std::to_string(index(event.target)) + " " +
+                std::to_string(static_cast<int>(event.when.delay)) + " " +
+                std::to_string(event.type) + " " + std::to_string(event.payload.size());
+        if (event.first_generation != 0)
+            said += " at " + std::to_string(event.first_generation >> nw::chain_bits);
         said += "; ";
     }
     void output(Context&, std::size_t table, std::span<const OutputValue> row) override {

@@ -386,6 +386,14 @@ TEST_CASE("idle options: a given option without effect is reported with the reas
     CHECK(notices({"--rebind-ranks", "on"}, {nw::Rollback::snapshot, 4, 2}) == Lines{});
     CHECK(notices({"--rebind-ranks", "on", "--rebind", "off"}, {nw::Rollback::snapshot, 4, 2}) ==
           Lines{"--rebind-ranks on: has no effect with --rebind off"});
+    CHECK(notices({"--rebind-policy", "knapsack"}, four) == Lines{});
+    CHECK(notices({"--rebind-policy", "knapsack", "--rebind", "off"}, four) ==
+          Lines{"--rebind-policy knapsack: has no effect with --rebind off"});
+    CHECK(notices({"--rebind-policy", "root-sim", "--check-rebind", "0.5"}, four) ==
+          Lines{"--rebind-policy root-sim: has no effect with --check-rebind"});
+    CHECK(notices({"--libc-builder", "owners", "--memory", "libc"}, four) == Lines{});
+    CHECK(notices({"--libc-builder", "owners"}, four) ==
+          Lines{"--libc-builder owners: has no effect with --memory numa"});
     CHECK(notices({"--keep-safe-events", "on"}, {nw::Rollback::snapshot, 4, 1, true}) ==
           Lines{"--keep-safe-events on: has no effect with a model with can_end() on several "
                 "workers, which always keeps this data"});

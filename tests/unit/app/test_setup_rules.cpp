@@ -164,6 +164,12 @@ TEST_CASE("setup rules: an option that needs another option is refused with its 
     CHECK(refusal({"--check-rebind", "0.5"}) == "");
     CHECK(refusal({"--check-rebind", "0.5", "--rebind", "off"}) ==
           "--check-rebind 0.5: needs --rebind SECONDS; must be left out here");
+    CHECK(refusal({"--place", "strict"}) == "");
+    CHECK(refusal({"--place", "strict", "--pin", "off"}) ==
+          "--place strict: needs --pin on; must be left out here");
+    CHECK(refusal({"--place", "local", "--pin", "off"}) == "");
+    CHECK(refusal({"--place", "strict", "--memory", "libc"}) ==
+          "--place strict: needs --memory numa; must be left out here");
 }
 
 TEST_CASE("setup rules: the sequential engine has only one rank") {
@@ -202,7 +208,7 @@ TEST_CASE("setup rules: --place auto needs one rank and --machine needs an optio
     };
     CHECK(refusal({"--place", "auto", "--machine", "m.json"}) == "");
     CHECK(refusal({"--place", "auto"}, 2) ==
-          "--place auto: must be local, interleave, weighted or asymsched on 2 ranks");
+          "--place auto: must be local, strict, interleave, weighted or asymsched on 2 ranks");
     CHECK(refusal({"--place", "asymsched", "--machine", "m.json"}, 2) == "");
     CHECK(refusal({"--place", "asymsched", "--pin", "off"}) ==
           "--place asymsched: needs --pin on; must be left out here");

@@ -19,7 +19,7 @@ namespace {
 
 constexpr NodeId n0{0}, n1{1};
 
-// Two groups whose homes are on two nodes, and a watch of their pages.
+// Two groups whose homes are on two nodes.
 struct WatchedMachine {
     FakeOs os{2, 2};
     test::FakeGroups groups{os, 2};
@@ -227,7 +227,8 @@ TEST_CASE(
         machine.change_cpus({3});
         CHECK(machine.assignments.ordered(0).cpu == 3);
         CHECK(machine.assignments.ordered(1).cpu == 3);
-        CHECK_FALSE(machine.assignments.crowded());  // one thread takes the turns of both
+        // Only workers of different ranks count. One thread takes the turns of both workers.
+        CHECK_FALSE(machine.assignments.crowded());
         machine.change_cpus({0, 1, 2, 3});
         CHECK(machine.assignments.ordered(0).cpu == 0);
         CHECK(machine.assignments.ordered(1).cpu == 2);
@@ -287,8 +288,9 @@ TEST_CASE("PlacementWatch: --place auto uses the cache misses that the workers' 
     machine.assignments.set_miss_counter(0, static_cast<int>(misses));
     machine.assignments.set_miss_counter(1, static_cast<int>(misses));
     machine.watch(1, [&machine] {
-        // There are two readings per period. The first period has no earlier reading, and the
-        // second period is the warm-up.
+        // Each period reads the counters of two workers. The first period yields no value, because
+        // there is no earlier reading. The second period is the warm-up, and the next five periods
+        // yield the median. Two more periods are a reserve.
         std::uint64_t lines = 0;
         for (int i = 0; i < 3000 && machine.os.count(FakeOs::Call::read_counter) < 2 * 9; ++i) {
             machine.os.set_reading(misses, {lines += 10'000'000, 1000, 500});

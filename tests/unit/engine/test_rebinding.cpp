@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which groups change their worker. The tests need no engine: their input is loads, and their
 // output is moves.
-#include "engine/timewarp/rank/rebinding.hpp"
+#include "engine/timewarp/rank/rebind_plans.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <vector>
@@ -145,6 +146,63 @@ TEST_CASE(
     CHECK(draw_moves(groups, 8, 0, 7).empty());
     CHECK(draw_moves(groups, 8, 1, 7).size() == groups.size());
     CHECK(draw_moves(groups, 1, 1, 7).empty());
+}
+
+TEST_CASE("knapsack: first fit below the mean, and the rest in turn") {
+    // The mean is 12. Sorted by load: 9, 7, 6, 5, 4, 3, 2. One group for each worker: 9, 7, 6. Then
+    // 5 fits on worker 1 (7 + 5 = 12) and 4 on worker 2 (6 + 4 = 10); 3 fits on worker 0 (9 + 3). 2
+    // fits on worker 2 (10 + 2).
+    const std::vector<BoundGroup> groups{{0, 0, 2}, {1, 0, 9}, {2, 1, 3}, {3, 1, 7},
+                                         {4, 2, 4}, {5, 2, 6}, {6, 0, 5}};
+    const std::vector<GroupMove> moves = plan_by_knapsack(groups, 3, false);
+    CHECK(loads_after(groups, moves, 3) == std::vector<double>{12, 12, 12});
+    CHECK(moves == std::vector<GroupMove>{{6, 0, 1}, {2, 1, 0}, {0, 0, 2}});
+}
+
+TEST_CASE("knapsack: once a group does not fit, this group and the rest are dealt out in turn") {
+    // The mean is 10. The groups 6 and 6 go to workers 0 and 1. The group 5 does not fit, so 5, 2
+    // and 1 go to workers 0, 1 and 0, although 2 would fit on worker 0.
+    const std::vector<BoundGroup> groups{{0, 0, 6}, {1, 0, 6}, {2, 0, 5}, {3, 0, 2}, {4, 0, 1}};
+    CHECK(plan_by_knapsack(groups, 2, false) == std::vector<GroupMove>{{1, 0, 1}, {3, 0, 1}});
+}
+
+TEST_CASE("knapsack: a sum above the mean is avoided, and the present owner is ignored") {
+    test::Dice dice(3);
+    for (int round = 0; round < 500; ++round) {
+        const auto workers = static_cast<std::uint32_t>(1 + dice.below(8));
+        std::vector<BoundGroup> groups, elsewhere;
+        const auto count = static_cast<std::uint32_t>(dice.below(60));
+        for (std::uint32_t g = 0; g < count; ++g) {
+            groups.push_back({g, static_cast<std::uint32_t>(dice.below(workers)),
+                              static_cast<double>(dice.below(1000))});
+            elsewhere.push_back({g, 0, groups.back().load});
+        }
+        INFO("round " << round);
+        CHECK(loads_after(groups, plan_by_knapsack(groups, workers, false), workers) ==
+              loads_after(elsewhere, plan_by_knapsack(elsewhere, workers, false), workers));
+        // The mistake keeps the number of groups of each worker, but not the sums.
+        loads_after(groups, plan_by_knapsack(groups, workers, true), workers);
+    }
+}
+
+TEST_CASE("knapsack: with the mistake of ROOT-Sim, groups move although loads are balanced") {
+    // Each worker has one group with a high load and three groups with a low load. Sorted by load,
+    // the four first groups are the groups with a high load.
+    std::vector<BoundGroup> groups;
+    for (std::uint32_t g = 0; g < 16; ++g) groups.push_back({g, g / 4, g % 4 == 0 ? 20.0 : 2.0});
+    CHECK(loads_after(groups, plan_by_knapsack(groups, 4, false), 4) ==
+          std::vector<double>{26, 26, 26, 26});
+    CHECK(loads_after(groups, plan_by_knapsack(groups, 4, true), 4) ==
+          std::vector<double>{44, 26, 26, 8});
+}
+
+TEST_CASE("LoadMeter: the workload is the time of the pending events by their span") {
+    LoadMeter load;
+    for (int i = 0; i < 400; ++i) load.sample(100);
+    load.note_workload(8, 2);
+    CHECK(std::abs(load.workload() - 400) < 4);
+    load.note_workload(1, 0);
+    CHECK(load.workload() == 0);
 }
 
 TEST_CASE("LoadMeter: work is counted once and a preempted handler does not count as work") {

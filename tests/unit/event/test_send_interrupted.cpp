@@ -38,10 +38,7 @@ class RefusingSink final : public detail::EventSink {
     Context context(ShortEvents& events) { return make_context(0, 3, 0, events.buffer()); }
 
   private:
-    void schedule(Context&, LpId, detail::ScheduledTime, EventType,
-                  std::span<const std::byte>) override {
-        FAIL("each event of this test is short");
-    }
+    void send(const detail::ScheduledEvent&) override { FAIL("each event of this test is short"); }
     void output(Context&, std::size_t, std::span<const OutputValue>) override {}
 };
 

@@ -63,7 +63,8 @@ TEST_CASE("the better window is found within a few trials and the other window c
     CHECK(lost < 1500);
 }
 
-TEST_CASE("a trial does not wait for the end of a wide window that GVT reaches late") {
+TEST_CASE(
+    "after a wide window, the next trial begins even if GVT has not reached the latest event") {
     Player player(true, 10'000);
     player.play(1000, 1000, 2000);
     player.rounds_within();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes that a memory or a link between two nodes carries, by windows of modeled time.
 //
-// The vCPUs of a guest are not at the same time. With a queue, a vCPU that is behind would wait for
-// transfers of vCPUs that are ahead. So each transfer takes room in the first window from its own
-// time on that has room.
+// The modeled times of the vCPUs of a guest differ. With a queue, a vCPU that is behind would wait
+// for transfers of vCPUs that are ahead. Therefore a transfer searches for room from the window of
+// its own time on, and is entered in the first window that has room.
 //
 // Thread: any.
 #pragma once
@@ -35,8 +35,9 @@ class Ledger {
         auto number = static_cast<std::uint64_t>(now / window);
         while (is_full(number)) ++number;
         const std::uint64_t first = number;
-        // A transfer that exceeds the window takes the rest from the following windows. So the rate
-        // is exact also if the capacity of a window is not a multiple of the transfers.
+        // A transfer that exceeds the free room of a window takes the rest from the following
+        // windows. So the rate is exact even if the capacity of a window is not a multiple of the
+        // size of a transfer.
         std::uint64_t left = bytes;
         for (; left != 0; ++number) {
             Window& part = at(number);

@@ -68,8 +68,7 @@ Rank::Rank(const RunPlan& plan, Transport& transport, MemorySource& memory, Outp
                    transport.rank(), shared_cpu_table),
       stacks_(plan.workers),
       handed_over_(plan.workers),
-      rebinding_(plan.config.rebind_seconds, plan.config.check_rebind, plan.config.seed,
-                 plan.moves_between_ranks(), assignments_),
+      rebinding_(plan.config, plan.moves_between_ranks(), assignments_),
       balance_(plan.moves_between_ranks() ? plan.config.rebind_seconds : 0,
                plan.config.check_rebind > 0, plan.ranks),
       trace_(trace_spans_max()) {

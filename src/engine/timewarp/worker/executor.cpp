@@ -28,8 +28,9 @@ namespace {
 // LPs and the lookahead is 0. A batch of 32 events costs at most 1 % more, and with 64 LPs 18 %
 // less (docs/results/constants-2026-11-23.csv).
 constexpr std::uint32_t batch_events = 128;
-// Replaces batch_events for a worker that executes all events irrevocably. Such a worker has no
-// stragglers, and no history that leaves the cache before the next GVT round.
+// Replaces batch_events for a worker that executes all events irrevocably. Such a worker receives
+// no stragglers. It also keeps no history, so a longer batch cannot push a history out of the
+// cache.
 constexpr std::uint32_t batch_events_alone = 1024;
 
 }  // namespace
@@ -197,14 +198,16 @@ void Executor::end_short_events(bool is_failed) noexcept {
     if (!is_failed) committer_.note_committed(last.time);
 }
 
-// Returns false if the log is empty, no anti-message waits, and both stay so in this batch, because
-// the worker is alone and executes all events irrevocably.
+// Returns whether this batch may meet data to undo events, or an anti-message. Returns false if the
+// worker is alone and executes all events irrevocably, the log is empty, and the worker has never
+// canceled an event.
 bool Executor::may_undo_events() const noexcept {
     return !core_.is_alone || core_.safe_before.time != time_infinity || !core_.log.empty() ||
            core_.counters[Counter::anti_messages] != 0;
 }
 
-// Whether the event is short, and nothing is kept of its LP's past. `may_undo`: may_undo_events().
+// Whether the event is short and nothing is kept about earlier events of its LP: no history, no
+// entry in the log, no waiting anti-message, no saved state. `may_undo`: may_undo_events().
 [[gnu::always_inline]] inline bool Executor::is_short_without_past(const LpRecord& lp,
                                                                    const PendingEntry& entry,
                                                                    bool may_undo) const noexcept {
@@ -213,8 +216,8 @@ bool Executor::may_undo_events() const noexcept {
            core_.keeper.is_at_start(lp);
 }
 
-// As execute_irrevocable() for a short event, in a run without the features that is_plain_
-// excludes. The LP's last key stays as it is: no event can precede an irrevocable event.
+// Does the same as execute_irrevocable(), but only for short events, and only if is_plain_ is true.
+// The LP's last key stays as it is: no event can precede an irrevocable event.
 [[gnu::always_inline]] inline void Executor::execute_short(Group& group, LpRecord& lp,
                                                            EventRecord& event,
                                                            EventPrefetcher::Guess guess) {
@@ -249,7 +252,8 @@ bool Executor::may_undo_events() const noexcept {
     if constexpr (paranoid) check_change(lp);
 }
 
-// A call, because this code is inlined only in execute_short().
+// A call of this function replaces the code in all places except execute_short(), where the code is
+// inlined.
 [[gnu::noinline]] void Executor::release_short_by_call(LpRecord& lp) {
     Sends::release_short<true>(core_, sends_, lp);
 }
@@ -259,13 +263,7 @@ bool Executor::may_undo_events() const noexcept {
 [[gnu::always_inline]] inline void Executor::execute_next(Group& group, LpRecord& lp,
                                                           const PendingEntry& entry) {
     EventRecord& event = core_.short_events.record_of(entry);
-    const bool is_canceled = event.status == EventStatus::canceled ||
-                             (event.canceled_by_identity && lp.unmatched_anti_messages > 0 &&
-                              Rollbacks::take_anti_message(group, lp, event));
-    if (is_canceled) {
-        if (!core_.short_events.is_record(event)) free_event(group, event);
-        return;
-    }
+    if (Rollbacks::drop_if_canceled(core_.short_events, group, lp, event)) return;
     NW_CHECK(event.time >= core_.gvt);
     if (before(entry, lp.last_key)) rollbacks_.roll_back_before(group, lp, entry.key());
     if (check_.is_on() && check_.chooses(lp, event)) [[unlikely]] {
@@ -281,7 +279,8 @@ bool Executor::may_undo_events() const noexcept {
     if constexpr (paranoid) check_change(lp);
 }
 
-// Executes an event and measures its time. The time counts for events_between_timed events.
+// Executes an event and measures its time. Only one in events_between_timed events is timed, and
+// its time stands for all of them.
 void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
                          EventRecord& event) {
     until_timed_ = events_between_timed;
@@ -294,8 +293,8 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
     const auto end = GvtRounds::Clock::now();
     if (core_.log.tail() != logged) core_.log.newest().flags |= LogEntry::timed;
     group.load.sample(std::chrono::duration<double, std::nano>(end - start).count());
-    // execute_short() does not count events for the group. One of events_between_timed events takes
-    // this path, and counts for the others.
+    // execute_short() does not count events for the group. run_timed() executes one in
+    // events_between_timed events, and here adds the other events.
     if (counts_for_others) group.load.commit(events_between_timed - 1);
     core_.count_time(lp, type, start, end);
 }
@@ -321,10 +320,11 @@ template <class Event>
     return !lp.has_uncommitted && core_.log.may_append(event) && core_.keeper.suits_log(lp);
 }
 
-// Commits the LP's final events. Returns whether all events that the LP has executed are then
-// committed. In a turn, the worker executes events before it commits. Without the commit in this
-// function, an LP that has speculated once and has events in each lookahead would always keep a
-// history.
+// Commits final events if the LP has any. Returns whether all events that the LP has executed are
+// then committed. In a turn, the worker executes events before it commits. Suppose that an LP has
+// once executed an event that may be undone, and that it has an event in each period of the length
+// of the lookahead. Without the commit in this function, the LP would have uncommitted events at
+// each next event, and would never execute an event irrevocably again.
 [[gnu::always_inline]] inline bool Executor::has_no_past(Group& group, LpRecord& lp) {
     const auto has_none = [&] {
         return lp.committed == lp.history.tail() && !core_.log.contains_events_of(lp);
@@ -354,7 +354,7 @@ template <class Event>
     if (!core_.short_events.is_record(event)) free_event(group, event);
 }
 
-// Not inlined, so that execute_irrevocable() stays small enough to be inlined.
+// Not inlined, so that the code is not copied into each caller.
 [[gnu::noinline]] void Executor::call_on_commit() {
     core_.running.hook = "on_commit()";
     if (!call_guarded(core_.guard, nullptr, core_.failure,
@@ -404,8 +404,8 @@ inline void Executor::begin_execution(LpRecord& lp, EventRecord& event, HistoryE
 
 [[gnu::always_inline]] inline void Executor::call_handler(LpRecord& lp, EventRecord& event,
                                                           HistoryEntry& entry) {
-    // Only the sends of an irrevocable event may be short: other sends are canceled through their
-    // records.
+    // Only an irrevocable event may send short events here: the events that another event sends are
+    // canceled through their records.
     const bool is_irrevocable = core_.is_running_irrevocable();
     core_.short_events.send_for(lp.sequence);
     Context context = is_irrevocable ? sends_.make_context(event.time, lp.id, lp.random_counter,

@@ -27,6 +27,23 @@ void Handovers::on_gvt() {
     }
 }
 
+void Handovers::note_workloads() {
+    struct Backlog {
+        std::uint64_t events = 0;
+        VirtualTime latest = 0;
+    };
+    std::vector<Backlog> backlogs(core_.plan.partition.groups());
+    core_.pending.for_each([&](const PendingEntry& entry) {
+        Backlog& backlog = backlogs[core_.plan.partition.position(entry.target).group];
+        ++backlog.events;
+        backlog.latest = std::max(backlog.latest, entry.time);
+    });
+    for (Group* group : core_.groups) {
+        const Backlog& backlog = backlogs[group->mail.group()];
+        group->load.note_workload(backlog.events, backlog.latest - core_.gvt);
+    }
+}
+
 std::vector<std::uint32_t> Handovers::new_workers() const {
     std::vector<std::uint32_t> worker_of(core_.plan.partition.groups(), core_.self.worker);
     for (const GroupMove& move : leaving_) worker_of[move.group] = move.to;

@@ -27,6 +27,9 @@ class Handovers {
     // round, if there is one.
     void on_gvt();
 
+    // Notes the workloads of the worker's groups for a plan of Rebinding. Cost: O(pending events).
+    void note_workloads();
+
     // Whether groups change their workers with the round whose result was read last.
     bool are_planned() const noexcept;
     // Whether groups still have to leave or to arrive. The next cut waits for these groups.

@@ -8,10 +8,10 @@
 namespace nw {
 namespace {
 
-// Limits for one turn. With these limits, a turn delays the next cut by at most half of the
-// interval between GVT rounds, which is 1 ms by default. The delay is that long only if the calls
-// of free() for one forgotten LP take 2 µs in total. A visit to a group costs one memory access
-// that misses the cache.
+// Limits for the work of one turn. Each kind of work (forgetting LPs, releasing memory, returning
+// mail pages) takes about half of the interval between GVT rounds, which is 1 ms by default. If the
+// calls of free() for one forgotten LP take 2 µs in total, 256 LPs take 0.5 ms. A visit to a group
+// costs one memory access that misses the cache.
 constexpr std::size_t forgotten_lps_per_turn = 256;
 constexpr std::chrono::seconds walk_interval{1};
 constexpr std::chrono::microseconds release_time_per_turn{500};
@@ -25,10 +25,11 @@ constexpr int release_time_share = 10;
 constexpr std::chrono::milliseconds count_interval{1};
 
 // The interval after which each group returns the pages of its mail, if no mail has arrived in this
-// interval. A group with such pages takes 4 to 5 µs (docs/results/constants-2026-11-23.csv), so the
-// groups of one turn take half a millisecond, as above. A group without such pages takes at most
-// 100 ns. So 100,000 groups, which are many, take 1 % of a worker's time with the long interval.
-// With the short interval, a walk over 100,000 groups in turns of 12 µs takes half of the interval.
+// interval. A group with such pages takes 4 to 5 µs (docs/results/constants-2026-11-23.csv), so
+// mail_trims_per_turn groups take about half a millisecond. A group without such pages takes at
+// most 100 ns. So 100,000 groups, which are many, take 1 % of a worker's time with the long
+// interval. With the short interval (20 ms), a walk over 100,000 groups without such pages takes
+// 782 turns of 12 µs, which is half of the interval.
 constexpr std::chrono::seconds mail_trim_interval{1};
 constexpr std::chrono::milliseconds mail_trim_interval_low{20};
 constexpr std::size_t mail_trims_per_turn = 128;

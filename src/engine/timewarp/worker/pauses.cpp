@@ -30,9 +30,7 @@ void Pauses::begin(const GvtResult& result) {
                              .leave = requests.leave != 0 && requests.stop == 0});
     const EventKey& bound = standstill_.bound();
     const std::uint64_t rolled_back = core_.counters[Counter::rolled_back_events];
-    committer_.take_into_histories(bound);
-    committer_.for_each_uncommitted(
-        [&](LpRecord& lp) { rollbacks_.roll_back_from(core_.group_of(lp), lp, bound); });
+    rollbacks_.roll_back_all_from(bound);
     rolled_back_ += core_.counters[Counter::rolled_back_events] - rolled_back;
     core_.lead = core_.gvt;
     // Commits all remaining events. With an end condition, commit lags one round behind
@@ -84,11 +82,9 @@ void Pauses::drop_canceled() {
     std::vector<PendingEntry> dropped;
     core_.pending.take_if(is_canceled, dropped);
     for (const PendingEntry& entry : dropped) {
-        EventRecord& event = core_.short_events.record_of(entry);
         LpRecord& lp = core_.lp(entry.target);
-        Group& group = core_.group_of(lp);
-        if (event.canceled_by_identity) Rollbacks::take_anti_message(group, lp, event);
-        if (!core_.short_events.is_record(event)) free_event(group, event);
+        Rollbacks::drop_if_canceled(core_.short_events, core_.group_of(lp), lp,
+                                    core_.short_events.record_of(entry));
     }
 }
 

@@ -28,7 +28,9 @@ void Relocation::carry_out() {
     if (place.cpu >= 0) {
         // The thread is bound again even if the CPU is unchanged: before Linux 6.2, a change of a
         // cpuset unbinds all threads in the cpuset.
-        const Status status = core_.rank.os().bind_thread(place.cpu);
+        Status status = core_.rank.os().bind_thread(place.cpu);
+        if (status == 0 && core_.plan.config.place->is_strict)
+            status = core_.rank.os().require_memory_of(place.node);
         assignments.note_binding(self, status);
         if (status != 0) return;
     }

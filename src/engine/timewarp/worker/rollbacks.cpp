@@ -110,12 +110,15 @@ void Rollbacks::roll_back_before(Group& group, LpRecord& lp, const EventKey& key
     cancel_processed();
 }
 
-void Rollbacks::roll_back_from(Group& group, LpRecord& lp, const EventKey& bound) {
-    const History::Ordinal position =
-        first_of(lp, [&](const EventRecord& event) { return !before(event.key(), bound); });
-    if (position == lp.history.tail()) return;
-    roll_back(group, lp, position);
-    cancel_processed();
+void Rollbacks::roll_back_all_from(const EventKey& bound) {
+    committer_.take_into_histories(bound);
+    committer_.for_each_uncommitted([&](LpRecord& lp) {
+        const History::Ordinal position =
+            first_of(lp, [&](const EventRecord& event) { return !before(event.key(), bound); });
+        if (position == lp.history.tail()) return;
+        roll_back(core_.group_of(lp), lp, position);
+        cancel_processed();
+    });
 }
 
 bool Rollbacks::roll_back_newest(Group& group, LpRecord& lp) {
@@ -181,7 +184,8 @@ void Rollbacks::make_pending(Group& group, LpRecord& lp, History::Ordinal positi
             event.status = EventStatus::detached;
         } else {
             event.status = EventStatus::pending;
-            // Other records may be in the list of events that their sender has sent.
+            // A record without canceled_by_identity may be in the list of events that its sender
+            // has sent (HistoryEntry::sent), so no short event may replace it.
             const bool is_in_no_list = core_.uses_log && event.canceled_by_identity;
             core_.pending.push(is_in_no_list ? shortened(core_.short_events, event.entry(), group)
                                              : event.entry());
@@ -218,13 +222,15 @@ void Rollbacks::undo_sends(Group& group, LpRecord& lp, History::Ordinal from, Hi
 
 History::Ordinal Rollbacks::restore_state(Group& group, LpRecord& lp, History::Ordinal position) {
     const RunningCall interrupted = core_.running;
-    // If a handler crashes while the LP coasts forward, the execution continues here.
+    // If a handler or on_reverse() crashes or is interrupted while the state is restored, the
+    // execution continues here.
     if (sigsetjmp(guard_.env(), 0) != 0)
         undo_coasted(leave_crashed_handler(guard_));
     else
         coasting_ = {.group = &group, .lp = &lp, .to = position, .taken_back = lp.history.tail()};
     core_.keeper.restore(*this);
-    // Keys before the oldest entry are below GVT, so no event that can still arrive precedes them.
+    // If the history is now empty, the smallest key is correct: the earlier events of the LP are
+    // committed, and no event that can still arrive precedes them.
     lp.last_key = EventKey{-1, 0, 0, 0};
     lp.failed = false;
     if (coasting_.to != lp.history.head()) {
@@ -300,9 +306,9 @@ bool Rollbacks::is_coasting_ahead() const noexcept {
                core_.running.lp->history.tail() - core_.running.lp->committed;
 }
 
-// Makes the running event the new end of coasting forward, so that it is undone, too. If the event
-// is final, the model is wrong and the run ends: a final event can be executed again with the same
-// result.
+// Makes the running event the new end of coasting forward, so that it is undone, too. In all other
+// cases the model is wrong and the run ends: a correct handler gives the same result when a final
+// event is executed again, and a correct on_reverse() does not fail.
 void Rollbacks::undo_coasted(std::string_view what) {
     if (!is_coasting_ahead()) fail_undoing(what);
     core_.running.lp->sequence = coasting_.sequence;

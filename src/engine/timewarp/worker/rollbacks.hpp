@@ -17,6 +17,7 @@
 #include "engine/timewarp/worker/deferrals.hpp"
 #include "engine/timewarp/worker/worker_core.hpp"
 #include "event/wire_event.hpp"
+#include "lp/event_memory.hpp"
 #include "lp/history.hpp"
 #include "lp/rollback_methods.hpp"
 #include "memory/handler/fault_guard.hpp"
@@ -39,19 +40,27 @@ class Rollbacks final : private Undoing {
 
     // If the event of the anti-message was executed, rolls the LP back.
     void receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp);
-    // Returns whether the anti-message of a pending event has arrived. In this case the function
-    // removes the anti-message, and the caller must free the event.
-    static bool take_anti_message(Group& group, LpRecord& lp, const EventRecord& event);
-    // Whether a pending event was canceled: by its record, or by an anti-message that has arrived.
+    // If the pending event was canceled, frees its record and removes the anti-message, if one has
+    // arrived. The caller has removed the event from the pending set. Returns whether the event was
+    // canceled.
+    static bool drop_if_canceled(ShortEvents& short_events, Group& group, LpRecord& lp,
+                                 EventRecord& event) {
+        const bool is_canceled = event.status == EventStatus::canceled ||
+                                 (event.canceled_by_identity && lp.unmatched_anti_messages > 0 &&
+                                  take_anti_message(group, lp, event));
+        if (is_canceled && !short_events.is_record(event)) free_event(group, event);
+        return is_canceled;
+    }
+    // Whether a pending event was canceled: the status in the event's record is `canceled`, or the
+    // event's anti-message has arrived and waits in the group.
     bool is_canceled(const PendingEntry& entry) const noexcept;
 
     // --- rollbacks ---
 
     // Called before a straggler with this key is executed. Undoes the LP's events after the key.
     void roll_back_before(Group& group, LpRecord& lp, const EventKey& key);
-    // Undoes all events of the LP's history at `bound` or later. Requires: the log contains none of
-    // these events.
-    void roll_back_from(Group& group, LpRecord& lp, const EventKey& bound);
+    // Undoes all events at `bound` or later, of all LPs.
+    void roll_back_all_from(const EventKey& bound);
     // Undoes the event and all later events of its LP. Requires: the event is in its LP's history
     // or in the log, and is not final.
     void roll_back_to(const EventRecord& event);
@@ -60,15 +69,17 @@ class Rollbacks final : private Undoing {
     bool roll_back_newest(Group& group, LpRecord& lp);
 
     // Restores the LP's state, random counter, sequence and last key at `position`. Keeps the
-    // entries. Returns the position whose state was restored. This position is earlier than
-    // `position` if an event that can still be undone behaved differently when it was executed
-    // again. The first execution of such an event read data that no correct execution reads, for
-    // example freed memory, which no saved state contains.
+    // entries. Returns the position whose state was restored. The returned position is earlier than
+    // `position` if an event failed or behaved differently while the LP coasted forward, and if
+    // this event can still be undone. Then the state is the one before this event. The first
+    // execution of such an event was wrong: it read data that the event does not read in order, for
+    // example freed memory. No saved state contains freed memory, so the second execution read
+    // other bytes.
     History::Ordinal restore_state(Group& group, LpRecord& lp, History::Ordinal position);
 
     // Whether the running handler coasts forward (executes an event again), and the event can still
-    // be undone. False for a worker that is alone: it executes all events in order, and undoes only
-    // events that --check-rollback selects.
+    // be undone. False if the worker executes all LPs of the run. Such a worker executes all events
+    // in order, and undoes only events that --check-rollback selects.
     bool is_coasting_ahead() const noexcept;
 
     Deferrals& deferrals() noexcept { return deferrals_; }
@@ -79,6 +90,9 @@ class Rollbacks final : private Undoing {
     bool is_canceling() const noexcept { return !to_cancel_.empty(); }
 
   private:
+    // Returns whether the anti-message of a pending event has arrived. In this case the function
+    // removes the anti-message.
+    static bool take_anti_message(Group& group, LpRecord& lp, const EventRecord& event);
     template <class IsUndone>
     History::Ordinal first_of(LpRecord& lp, IsUndone&& is_undone) const noexcept;
     History::Ordinal roll_back(Group& group, LpRecord& lp, History::Ordinal wanted);

@@ -22,10 +22,7 @@ Sends::Sends(WorkerCore& core, Throttle& throttle, Ending& ending)
       ending_(ending),
       outboxes_(core) {}
 
-void Sends::schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
-                     std::span<const std::byte> payload) {
-    detail::check_schedule(core_.plan.rules, context.self(), context.now(), target, when,
-                           payload.size());
+void Sends::send(const detail::ScheduledEvent& event) {
     const PlatformScope platform;  // from here on an interruption would leave incomplete data
     if (core_.running.silent) {
         ++core_.running.lp->sequence;
@@ -33,15 +30,14 @@ void Sends::schedule(Context& context, LpId target, detail::ScheduledTime when, 
     }
     HistoryEntry& entry = *core_.running.entry;
     schedule_event(
-        core_.plan, core_.running, {target, when.time, type, payload, first_generation(context)},
-        entry.sent,
+        core_.plan, core_.running, event, entry.sent,
         [&](std::uint32_t g) {
             return core_.rank.owner(g) == core_.self ? core_.rank.group(g) : nullptr;
         },
         [&](const EventHeader& header) {
             const bool is_irrevocable = core_.is_running_irrevocable();
             staged_.append(WireEvent{header, 0, WireKind::event, is_irrevocable, {}},
-                           payload.data());
+                           event.payload.data());
             if (!is_irrevocable) add_anti_message(entry, header, core_.running.group->heap);
         },
         [&] { ending_.note_beyond_end(); });

@@ -82,8 +82,7 @@ class Sends final : public detail::EventSink {
 
   private:
     void publish_staged();
-    void schedule(Context& context, LpId target, detail::ScheduledTime when, EventType type,
-                  std::span<const std::byte> payload) override;
+    void send(const detail::ScheduledEvent& event) override;
     void output(Context& context, std::size_t table, std::span<const OutputValue> row) override;
 
     WorkerCore& core_;

@@ -33,7 +33,8 @@ class WorkerCheck {
 
     // Checks everything. Returns the approximate number of objects that it has checked.
     std::uint64_t everything() const;
-    // For the paranoid preset, at the end of each turn. Checks everything if a walk is due.
+    // For the paranoid preset, at the end of each turn. Checks everything once after a new GVT, if
+    // enough data have changed since the last complete check (a walk, util/paranoid.hpp).
     void after_turn() const;
 
   private:

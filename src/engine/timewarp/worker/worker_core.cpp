@@ -60,7 +60,7 @@ void WorkerCore::drop_history(Group& group, LpRecord& lp) {
     collect_fossils_before(group, lp, lp.committed);
     lp.history.release(stride, group.heap);
     lp.newest_in_log = 0;
-    if (keeper.saves_states(lp)) keeper.drop_past(lp, group.heap);
+    keeper.drop_past(lp, group.heap);
 }
 
 void WorkerCore::add_most_rolled_back_lps(std::vector<RolledBackLp>& lps) const {

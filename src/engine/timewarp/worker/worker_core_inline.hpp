@@ -48,7 +48,7 @@ inline void WorkerCore::count_time(const LpRecord& lp, EventType type, Clock::ti
 inline void WorkerCore::drop_past(Group& group, LpRecord& lp) noexcept {
     if (lp.history.empty()) return;
     collect_fossils_before(group, lp, lp.committed);
-    if (keeper.saves_states(lp)) keeper.drop_past(lp, group.heap);
+    keeper.drop_past(lp, group.heap);
 }
 
 }  // namespace nw
