@@ -120,7 +120,7 @@ class Os {
     // independently of the memory policy of the process.
     virtual Status prefer_local_memory() noexcept = 0;
     // Pages that this thread touches first are allocated on this node only. If the node has no free
-    // page and the kernel cannot reclaim one, the kernel kills the process.
+    // page and the kernel cannot reclaim one, the kernel kills a process, usually this one.
     virtual Status require_memory_of(NodeId node) noexcept = 0;
     // Requests time slices of about a tenth of the kernel's default. If several threads use a core,
     // the shares of the threads do not change. But this thread is scheduled sooner when it wakes,

@@ -23,7 +23,7 @@ struct PlacementChoice {
     std::string_view help;
     // Throws SetupError if the machine file is not valid.
     std::unique_ptr<PlacementPolicy> (*make)(Os& os, const PolicyInputs& inputs);
-    bool is_strict = false;        // a page is never allocated on another node than its worker's
+    bool is_strict = false;        // a worker takes new pages from its own node only
     bool spreads_pages = false;    // over nodes, now or later
     bool reads_machine = false;    // the bandwidths between nodes: --machine has an effect
     bool reads_proximity = false;  // --proximity has an effect

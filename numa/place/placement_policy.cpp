@@ -15,7 +15,7 @@ const PlacementChoice local_placement{
     .word = "local", .help = "on the node of their worker", .make = make_policy<LocalPolicy>};
 const PlacementChoice strict_placement{
     .word = "strict",
-    .help = "as local, but the run is killed if the node of a worker has no room",
+    .help = "as local, but if the node of a worker has no room, the kernel kills the run",
     .make = make_policy<LocalPolicy>,
     .is_strict = true};
 

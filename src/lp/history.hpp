@@ -51,6 +51,7 @@ struct HistoryEntry {
     std::uint32_t sent_count;   // all sends, including those beyond the end of the run
 
     // The state before the event (plain copies) or the control word (reverse); see StateKeeper.
+    // Requires: the entry is in a History, which reserves the bytes.
     std::byte* undo() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 static_assert(sizeof(HistoryEntry) == 32);

@@ -30,18 +30,21 @@ class LoadMeter {
                        std::memory_order_relaxed);
     }
 
-    // Thread: the owner, before its cut of a round for which Rebinding::wants_workloads() is true.
-    // `pending`: the number of the group's pending events. `span`: the virtual time from GVT to the
-    // latest of these events.
-    void note_workload(std::uint64_t pending, VirtualTime span) noexcept {
-        const double ns = static_cast<double>(pending) * event_ns_;
-        workload_.store(span > 0 ? ns / span : 0, std::memory_order_relaxed);
+    // The pending events of the group at one cut of its owner.
+    struct Backlog {
+        double ns = 0;         // number of events · mean execution time
+        VirtualTime span = 0;  // from GVT to the latest event
+    };
+    // Thread: the owner, before its cut of a round for which Rebinding::wants_backlogs() is true.
+    void note_backlog(std::uint64_t events, VirtualTime span) noexcept {
+        backlog_ns_.store(static_cast<double>(events) * event_ns_, std::memory_order_relaxed);
+        backlog_span_.store(span, std::memory_order_relaxed);
     }
-
-    // Thread: the holder of the net role, after all cuts of that round. Returns the estimated
-    // execution time of the group's pending events, in nanoseconds per unit of virtual time. 0: the
-    // group had no pending event beyond GVT.
-    double workload() const noexcept { return workload_.load(std::memory_order_relaxed); }
+    // Thread: the holder of the net role, after all cuts of that round.
+    Backlog backlog() const noexcept {
+        return {backlog_ns_.load(std::memory_order_relaxed),
+                backlog_span_.load(std::memory_order_relaxed)};
+    }
 
     // Thread: the holder of the net role. Returns the work since the last call.
     double take() noexcept {
@@ -53,7 +56,8 @@ class LoadMeter {
 
   private:
     std::atomic<double> work_ns_{0};
-    std::atomic<double> workload_{0};
+    std::atomic<double> backlog_ns_{0};
+    std::atomic<VirtualTime> backlog_span_{0};
     double event_ns_ = 200;  // an estimate until the first sample
     double taken_ns_ = 0;    // used by the holder of the net role
 };

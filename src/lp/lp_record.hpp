@@ -64,7 +64,7 @@ struct alignas(64) LpRecord {
     // can_end() returned true, perhaps after an event that was undone.
     bool may_have_ended : 1 = false;
     std::uint8_t : 4;
-    // The LP's newest entry in the worker's log (UndoLog); this entry may have left the log. 0: the
+    // The LP's newest entry in the worker's log (PastLog); this entry may have left the log. 0: the
     // LP has no entry, and its history ends with the event that was executed last. If the LP has
     // entries in the log, these entries follow the entries in its history, and all events in its
     // history are final.

@@ -10,7 +10,7 @@
 
 #include <numawarp/model.hpp>
 
-#include "lp/undo_log.hpp"
+#include "lp/past_log.hpp"
 #include "memory/heap/lp_heap.hpp"
 #include "util/check.hpp"
 #include "util/meter_marks.hpp"

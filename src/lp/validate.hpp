@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "api/event_key.hpp"
+#include "lp/past_log.hpp"
 #include "lp/state_keeping.hpp"
-#include "lp/undo_log.hpp"
 
 namespace nw {
 
@@ -17,7 +17,7 @@ namespace nw {
 struct LpExpectations {
     const std::vector<StateKeepingRules>& keeping;  // by kind
     std::uint32_t payload_bytes_max = 0;
-    const UndoLog* log = nullptr;  // of the worker; null: there is none
+    const PastLog* log = nullptr;  // of the worker; null: there is none
     VirtualTime gvt = 0;
     VirtualTime safe_before = 0;  // events before this time may have left no entry
     // Events before this key are irrevocable. The events that they sent may have been freed.

@@ -40,10 +40,10 @@ EVENT = [
 
 LP = [
     # The log.
-    ("src/lp/undo_log.hpp", "!before(event, at(newest_).event)", "true"),
-    ("src/lp/undo_log.hpp", "entry.flags |= LogEntry::gone;", ""),
-    ("src/lp/undo_log.hpp", "entry.older = newest_of(lp);", "entry.older = 0;"),
-    ("src/lp/undo_log.cpp", "copy(tail_, slack_min());", ""),
+    ("src/lp/past_log.hpp", "!before(event, at(newest_).event)", "true"),
+    ("src/lp/past_log.hpp", "entry.flags |= LogEntry::gone;", ""),
+    ("src/lp/past_log.hpp", "entry.older = newest_of(lp);", "entry.older = 0;"),
+    ("src/lp/past_log.cpp", "copy(tail_, slack_min());", ""),
     # Histories and saved states.
     ("src/lp/history.cpp", "p & (capacity - 1)", "(p + 1) & (capacity - 1)"),
     ("src/lp/state_keeping.cpp", "lp.save_due = kept.newest->position + kept.interval;", ""),
@@ -74,6 +74,7 @@ ENGINE = [
     (WORKER + "committer.cpp", "std::reverse(rows_.begin() + first, rows_.end());", ""),
     (WORKER + "sends.cpp", "ending_.take_back_beyond_end(beyond_end);", ""),
     (WORKER + "safe_horizon.cpp", "if (groups_move) rounds_held_ = 3;", ""),
+    (WORKER + "worker.cpp", "if (core_.rank.rebinding().wants_backlogs(rounds.opened())) handovers_->note_backlogs();", ""),
     # Workers that share a CPU.
     ("src/engine/timewarp/rank/rebind_plans.cpp", "loads_[worker] / speeds_[worker]", "loads_[worker]"),
     ("src/engine/carriers.cpp", "loans_[w].is_recalled.store(true);", ""),

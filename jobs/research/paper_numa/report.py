@@ -57,10 +57,13 @@ def figures_7_to_9(summary):
     return lines
 
 
+def grain(summary):
+    objects = summary["settings"]["lps_per_group"]
+    return [f"Objects per group in the runs of traffic: {objects}.", ""] if objects else []
+
+
 def figures(summary):
-    grain = summary["settings"]["lps_per_group"]
-    return [*([f"Objects per group in the runs of traffic: {grain}.", ""] if grain else []),
-            *(figure_6(summary) if "figure_6" in summary else []),
+    return [*grain(summary), *(figure_6(summary) if "figure_6" in summary else []),
             *(figures_7_to_9(summary) if "figure_7" in summary else [])]
 
 

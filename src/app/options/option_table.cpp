@@ -222,7 +222,7 @@ void add_time_warp(OptionBuilder& table, Config& config) {
                     "how a rebalancing assigns LP groups to workers. least-moves: few groups move; "
                     "knapsack: all groups are assigned anew, as in the paper to which NUMA Time "
                     "Warp refers; root-sim: knapsack with a mistake of the authors' program, which "
-                    "loses the balance (to repeat their experiments)");
+                    "loses the balance (to measure the effect of the mistake)");
     table.add_words("rebind-ranks", config.rebind_ranks, switch_words,
                     {time_warp, {}, {one_rank, no_rebinding, no_region}},
                     "also rebalance LP groups over the ranks, with --memory numa");

@@ -65,7 +65,8 @@ struct RunShape {
 // options with the use `setting`.
 enum class OptionUse : std::uint8_t { setting, text, file, check };
 // The engines for which the option has an effect. If the option has an effect only in Time Warp,
-// the other engines either ignore it or refuse it.
+// the other engines either ignore it or refuse it. With --engine auto, a user's value of an option
+// that is not for all engines excludes the conservative engine.
 enum class Engines : std::uint8_t { undecided, all, others_ignore, others_refuse };
 // The part of an option that must be equal in two processes. value: its value. presence: only
 // whether it has a value.

@@ -60,7 +60,7 @@ page = (series / "summary.md").read_text()
 share = float(kinds["numa 8@0.1"]["local_share"] or 0)
 programs.expect(summary["figure_7"]["8"]["0.1"]["median"] == share and f"{share:.3f}" in page,
                 f"the summary and its page have the share {share:.3f}")
-programs.expect(all((series / f"figure-{number}.png").stat().st_size > 10_000 for number in ("7", "8", "9", "9b")), "pictures")
+programs.expect(all((series / f"figure-{number}.png").stat().st_size > 10_000 and f"figure-{number}.svg" in page for number in ("7", "8", "9", "9b")), "pictures")
 programs.expect("estimates and not measured" in page and "estimates and not measured" in done.stdout,
                 "page and terminal mark estimates")
 programs.leave()

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests which groups change their worker. The tests need no engine: their input is loads, and their
-// output is moves.
+// Tests which groups change their worker, and when. The tests need no engine: their input is loads,
+// and their output is moves.
 #include "engine/timewarp/rank/rebind_plans.hpp"
+#include "engine/timewarp/rank/rebinding.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "lp/group.hpp"
+#include "memory/region/memory_source.hpp"
+#include "numa/os/os.hpp"
+#include "plan/config.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_cases.hpp"
 
@@ -166,23 +171,44 @@ TEST_CASE("knapsack: once a group does not fit, this group and the rest are deal
     CHECK(plan_by_knapsack(groups, 2, false) == std::vector<GroupMove>{{1, 0, 1}, {3, 0, 1}});
 }
 
-TEST_CASE("knapsack: a sum above the mean is avoided, and the present owner is ignored") {
+std::vector<std::size_t> groups_of_workers(std::vector<BoundGroup> groups,
+                                           const std::vector<GroupMove>& moves,
+                                           std::uint32_t workers) {
+    for (const GroupMove& move : moves) groups[move.group].worker = move.to;
+    std::vector<std::size_t> counts(workers);
+    for (const BoundGroup& group : groups) ++counts[group.worker];
+    return counts;
+}
+
+TEST_CASE("knapsack: the present owner is ignored, and the mistake moves other groups, not more") {
     test::Dice dice(3);
     for (int round = 0; round < 500; ++round) {
         const auto workers = static_cast<std::uint32_t>(1 + dice.below(8));
         std::vector<BoundGroup> groups, elsewhere;
-        const auto count = static_cast<std::uint32_t>(dice.below(60));
+        const auto count = static_cast<std::uint32_t>(1 + dice.below(60));
         for (std::uint32_t g = 0; g < count; ++g) {
             groups.push_back({g, static_cast<std::uint32_t>(dice.below(workers)),
-                              static_cast<double>(dice.below(1000))});
+                              static_cast<double>(1 + dice.below(1000))});
             elsewhere.push_back({g, 0, groups.back().load});
         }
         INFO("round " << round);
-        CHECK(loads_after(groups, plan_by_knapsack(groups, workers, false), workers) ==
+        const std::vector<GroupMove> moves = plan_by_knapsack(groups, workers, false);
+        CHECK(loads_after(groups, moves, workers) ==
               loads_after(elsewhere, plan_by_knapsack(elsewhere, workers, false), workers));
-        // The mistake keeps the number of groups of each worker, but not the sums.
-        loads_after(groups, plan_by_knapsack(groups, workers, true), workers);
+        CHECK(groups_of_workers(groups, plan_by_knapsack(groups, workers, true), workers) ==
+              groups_of_workers(groups, moves, workers));
     }
+}
+
+TEST_CASE("knapsack: equal loads fit exactly, and groups without load stay") {
+    std::vector<BoundGroup> groups;
+    for (std::uint32_t g = 0; g < 6; ++g) groups.push_back({g, 0, 1});
+    CHECK(loads_after(groups, plan_by_knapsack(groups, 3, false), 3) ==
+          std::vector<double>{2, 2, 2});
+    CHECK(groups_of_workers(groups, plan_by_knapsack(groups, 3, false), 3) ==
+          std::vector<std::size_t>{2, 2, 2});
+    for (BoundGroup& group : groups) group.load = 0;
+    CHECK(plan_by_knapsack(groups, 3, false).empty());
 }
 
 TEST_CASE("knapsack: with the mistake of ROOT-Sim, groups move although loads are balanced") {
@@ -196,13 +222,38 @@ TEST_CASE("knapsack: with the mistake of ROOT-Sim, groups move although loads ar
           std::vector<double>{44, 26, 26, 8});
 }
 
-TEST_CASE("LoadMeter: the workload is the time of the pending events by their span") {
-    LoadMeter load;
-    for (int i = 0; i < 400; ++i) load.sample(100);
-    load.note_workload(8, 2);
-    CHECK(std::abs(load.workload() - 400) < 4);
-    load.note_workload(1, 0);
-    CHECK(load.workload() == 0);
+TEST_CASE("--rebind-policy knapsack: the plan follows one round later, from the backlogs") {
+    MemorySource source(linux_os(), MemoryMode::libc, 4);
+    std::vector<std::unique_ptr<Group>> groups;
+    for (std::uint32_t g = 0; g < 4; ++g) groups.push_back(std::make_unique<Group>(source, g));
+    std::vector<std::uint32_t> owners{0, 0, 1, 1};
+    const auto owner = [&](std::uint32_t g) { return owners[g]; };
+    Config config;
+    config.rebind_seconds = 1;
+    config.rebind_policy = RebindPolicy::knapsack;
+    const CpuAssignments assignments(two_on_one_node);
+    Rebinding rebinding(config, false, assignments);
+    const Rebinding::Clock::time_point start{std::chrono::seconds(100)};
+    rebinding.make_plan(5, start, groups, owner);
+    CHECK_FALSE(rebinding.wants_backlogs(6));
+    for (const auto& group : groups) group->load.commit(10);  // 200 ns per event
+    rebinding.make_plan(6, start + std::chrono::seconds(1), groups, owner);
+    CHECK(rebinding.plan().round == first_round);
+    CHECK_FALSE(rebinding.wants_backlogs(6));
+    REQUIRE(rebinding.wants_backlogs(7));
+    // Workloads: 10, 30, 20 and 2. The last one is by the shortest span of another group, because
+    // the event is at GVT. The mean is 31, so worker 0 gets groups 1 and 3, and worker 1 the
+    // others. The owners have changed since round 6.
+    groups[0]->load.note_backlog(5, 100);
+    groups[1]->load.note_backlog(15, 100);
+    groups[2]->load.note_backlog(20, 200);
+    groups[3]->load.note_backlog(1, 0);
+    owners = {1, 0, 0, 1};
+    rebinding.make_plan(7, start + std::chrono::seconds(1), groups, owner);
+    CHECK(rebinding.plan().round == 7);
+    CHECK(rebinding.plan().moves == std::vector<GroupMove>{{2, 0, 1}, {3, 1, 0}});
+    // Moves between ranks are planned by committed work.
+    for (const BoundGroup& group : rebinding.last_sample(groups, owner)) CHECK(group.load == 2000);
 }
 
 TEST_CASE("LoadMeter: work is counted once and a preempted handler does not count as work") {

@@ -160,8 +160,10 @@ std::vector<GroupMove> plan_by_knapsack(std::span<const BoundGroup> groups, std:
     std::iota(sorted.begin(), sorted.end(), std::size_t{0});
     std::ranges::stable_sort(
         sorted, [&](std::size_t a, std::size_t b) { return groups[a].load > groups[b].load; });
-    double mean = 0;
-    for (const BoundGroup& group : groups) mean += group.load / workers;
+    double sum = 0;
+    for (const BoundGroup& group : groups) sum += group.load;
+    if (!(sum > 0)) return {};
+    const double mean = sum / workers;
     std::vector<double> sums(workers);
     std::vector<GroupMove> moves;
     std::uint32_t next = 0;  // the worker that gets the next group if no sum stays low enough

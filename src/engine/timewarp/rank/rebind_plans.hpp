@@ -46,9 +46,9 @@ std::vector<GroupMove> draw_moves(std::span<const BoundGroup> groups, std::uint3
 // "A Load Sharing Architecture for Optimistic Simulations on Multi-Core Machines", HiPC 2012.
 // Assigns all groups anew, and ignores the present owners: sorts the groups by `load`, gives one
 // group to each worker, gives each further group to the first worker whose sum stays at or below
-// the mean, and deals out the rest in turn. For this policy, `load` is the group's workload
-// (LoadMeter::workload()).
-// `by_position`: repeats a mistake of the authors' public program (ROOT-Sim, February 2015,
+// the mean, and deals out the rest in turn. For this policy, `load` is the time for the group's
+// pending events per unit of virtual time. Returns no moves if all loads are 0.
+// `by_position`: repeats a mistake of the authors' public program (ROOT-Sim, September 2015,
 // src/scheduler/binding.c). The program stores the worker of the i-th group in sorted order as the
 // worker of group i. So the sums of the workers differ from the sums that were computed.
 std::vector<GroupMove> plan_by_knapsack(std::span<const BoundGroup> groups, std::uint32_t workers,

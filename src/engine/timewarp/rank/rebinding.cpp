@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/timewarp/rank/rebinding.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lp/group.hpp"
 #include "numa/place/topology.hpp"
@@ -19,6 +21,25 @@ std::vector<double> speeds_of(const CpuAssignments& assignments) {
     return shares_of_cpus(places);
 }
 
+// The groups with their workloads: the time for a group's pending events, in nanoseconds per unit
+// of virtual time. If all events of a group are at GVT, the span of these events is assumed to be
+// the shortest span of another group.
+std::vector<BoundGroup> workloads(std::span<const std::unique_ptr<Group>> groups,
+                                  const std::function<std::uint32_t(std::uint32_t g)>& owner) {
+    VirtualTime shortest = time_infinity;
+    for (const auto& group : groups)
+        if (const VirtualTime span = group != nullptr ? group->load.backlog().span : 0; span > 0)
+            shortest = std::min(shortest, span);
+    if (shortest == time_infinity) shortest = 1;
+    std::vector<BoundGroup> weighed;
+    for (std::uint32_t g = 0; g < groups.size(); ++g) {
+        if (groups[g] == nullptr) continue;
+        const LoadMeter::Backlog backlog = groups[g]->load.backlog();
+        weighed.push_back({g, owner(g), backlog.ns / (backlog.span > 0 ? backlog.span : shortest)});
+    }
+    return weighed;
+}
+
 }  // namespace
 
 Rebinding::Rebinding(const Config& config, bool over_ranks, const CpuAssignments& assignments)
@@ -32,13 +53,11 @@ Rebinding::Rebinding(const Config& config, bool over_ranks, const CpuAssignments
 void Rebinding::make_plan(std::uint32_t round, Clock::time_point now,
                           std::span<const std::unique_ptr<Group>> groups,
                           const std::function<std::uint32_t(std::uint32_t g)>& owner) {
+    const std::uint32_t workers = assignments_.workers();
+    if (wants_backlogs(round))
+        plan(round, plan_by_knapsack(workloads(groups, owner), workers,
+                                     policy_ == RebindPolicy::root_sim));
     const Clock::time_point last = last_sample_;
-    if (wants_workloads(round)) {
-        // The plan of the previous round may have changed the owners.
-        for (BoundGroup& group : bound_)
-            group = {group.group, owner(group.group), groups[group.group]->load.workload()};
-        plan(round);
-    }
     if (!is_due(now)) return;
     bound_.clear();
     has_sampled_ = true;
@@ -49,13 +68,14 @@ void Rebinding::make_plan(std::uint32_t round, Clock::time_point now,
         sum += bound_.back().load;
     }
     const double seconds = std::chrono::duration<double>(now - last).count();
-    load_.store(static_cast<std::uint64_t>(sum / seconds / assignments_.workers()),
-                std::memory_order_relaxed);
-    if (assignments_.workers() == 1) return;
-    if (needs_workloads())
-        workload_round_.store(round + 1, std::memory_order_relaxed);
+    load_.store(static_cast<std::uint64_t>(sum / seconds / workers), std::memory_order_relaxed);
+    if (workers == 1) return;
+    if (check_share_ > 0)
+        plan(round, draw_moves(bound_, workers, check_share_, seed_ ^ round));
+    else if (policy_ == RebindPolicy::least_moves)
+        plan(round, plan_moves(bound_, assignments_.nodes(), speeds_of(assignments_)));
     else
-        plan(round);
+        backlog_round_.store(round + 1, std::memory_order_relaxed);
 }
 
 std::vector<BoundGroup> Rebinding::last_sample(
@@ -86,17 +106,8 @@ bool Rebinding::is_due(Clock::time_point now) noexcept {
     return true;
 }
 
-bool Rebinding::needs_workloads() const noexcept {
-    return policy_ != RebindPolicy::least_moves && check_share_ == 0;
-}
-
-void Rebinding::plan(std::uint32_t round) {
-    const std::uint32_t workers = assignments_.workers();
-    plan_.round = round;
-    plan_.moves = check_share_ > 0 ? draw_moves(bound_, workers, check_share_, seed_ ^ round)
-                  : needs_workloads()
-                      ? plan_by_knapsack(bound_, workers, policy_ == RebindPolicy::root_sim)
-                      : plan_moves(bound_, assignments_.nodes(), speeds_of(assignments_));
+void Rebinding::plan(std::uint32_t round, std::vector<GroupMove> moves) {
+    plan_ = {round, std::move(moves)};
 }
 
 }  // namespace nw

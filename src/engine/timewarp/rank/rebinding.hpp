@@ -47,10 +47,10 @@ class Rebinding {
 
     // Whether loads are measured.
     bool on() const noexcept { return is_measured_; }
-    // Whether each worker must note the workloads of its groups before its cut of this round.
+    // Whether each worker must note the backlogs of its groups before its cut of this round.
     // Thread: any worker that has not cut this round yet.
-    bool wants_workloads(std::uint32_t round) const noexcept {
-        return workload_round_.load(std::memory_order_relaxed) == round;
+    bool wants_backlogs(std::uint32_t round) const noexcept {
+        return backlog_round_.load(std::memory_order_relaxed) == round;
     }
     // Committed work of this rank between the last two measurements, in nanoseconds per second and
     // worker. Thread: any.
@@ -66,9 +66,11 @@ class Rebinding {
     // Whether loads have been measured since the last begin_anew().
     bool has_sampled() const noexcept { return has_sampled_; }
 
-    // Requires: all workers have cut this round, and no worker has read its result. `owner(g)` is
-    // the worker of group g. Cost: a comparison until a measurement is due, then a loop over the
-    // groups.
+    // A policy that needs the backlogs of the groups makes its plan one round after the round in
+    // which the plan is due. If make_plan() is not called in that round, the plan is due again
+    // after the interval. Requires: all workers have cut this round, and no worker has read its
+    // result. `owner(g)` is the worker of group g. Cost: a comparison until a measurement is due,
+    // then a loop over the groups.
     void make_plan(std::uint32_t round, Clock::time_point now,
                    std::span<const std::unique_ptr<Group>> groups,
                    const std::function<std::uint32_t(std::uint32_t g)>& owner);
@@ -77,8 +79,7 @@ class Rebinding {
 
   private:
     bool is_due(Clock::time_point now) noexcept;
-    bool needs_workloads() const noexcept;
-    void plan(std::uint32_t round);
+    void plan(std::uint32_t round, std::vector<GroupMove> moves);
 
     std::chrono::nanoseconds interval_;
     bool is_measured_;
@@ -89,7 +90,7 @@ class Rebinding {
     Clock::time_point last_sample_{};
     bool has_sampled_ = false;
     std::atomic<std::uint64_t> load_{0};
-    std::atomic<std::uint32_t> workload_round_{first_round};  // first_round: none yet
+    std::atomic<std::uint32_t> backlog_round_{first_round};  // first_round: none yet
     std::vector<BoundGroup> bound_;
     Plan plan_;
 };

@@ -2,7 +2,7 @@
 // Commits the events before a bound: calls hooks, passes on output, updates digests, and collects
 // fossils. A long commit takes several turns, so that it does not delay the next cut.
 //
-// Executed events are in the worker's log (lp/undo_log.hpp) or in histories of LPs. The committer
+// Executed events are in the worker's log (lp/past_log.hpp) or in histories of LPs. The committer
 // moves events from the log into histories, and lists the LPs whose histories have entries that are
 // not final. Other parts of the worker use these lists.
 //

@@ -287,7 +287,7 @@ void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
     const EventType type = event.type;  // run_event() frees an irrevocable event
     const bool counts_for_others =
         is_plain_ && entry.bound() < core_.safe_before && is_short_without_past(lp, entry, true);
-    const UndoLog::Offset logged = core_.log.tail();
+    const PastLog::Offset logged = core_.log.tail();
     const auto start = GvtRounds::Clock::now();
     run_event(group, lp, event);
     const auto end = GvtRounds::Clock::now();

@@ -27,7 +27,7 @@ void Handovers::on_gvt() {
     }
 }
 
-void Handovers::note_workloads() {
+void Handovers::note_backlogs() {
     struct Backlog {
         std::uint64_t events = 0;
         VirtualTime latest = 0;
@@ -40,7 +40,7 @@ void Handovers::note_workloads() {
     });
     for (Group* group : core_.groups) {
         const Backlog& backlog = backlogs[group->mail.group()];
-        group->load.note_workload(backlog.events, backlog.latest - core_.gvt);
+        group->load.note_backlog(backlog.events, backlog.latest - core_.gvt);
     }
 }
 

@@ -27,8 +27,9 @@ class Handovers {
     // round, if there is one.
     void on_gvt();
 
-    // Notes the workloads of the worker's groups for a plan of Rebinding. Cost: O(pending events).
-    void note_workloads();
+    // Notes the backlogs of the worker's groups for a plan of Rebinding. Cost: O(pending events of
+    // the worker + groups of the run).
+    void note_backlogs();
 
     // Whether groups change their workers with the round whose result was read last.
     bool are_planned() const noexcept;

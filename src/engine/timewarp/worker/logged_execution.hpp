@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The execution of an event whose entry is in the worker's log (lp/undo_log.hpp). begin() is called
+// The execution of an event whose entry is in the worker's log (lp/past_log.hpp). begin() is called
 // before the handler and writes the event and the data that undo it. end() is called afterwards,
 // writes the events that were sent, and appends the entry. If the handler fails or is interrupted,
 // keep() is called instead, and the event becomes part of its LP's history.

@@ -9,9 +9,10 @@ namespace nw {
 namespace {
 
 // Limits for the work of one turn. Each kind of work (forgetting LPs, releasing memory, returning
-// mail pages) takes about half of the interval between GVT rounds, which is 1 ms by default. If the
-// calls of free() for one forgotten LP take 2 µs in total, 256 LPs take 0.5 ms. A visit to a group
-// costs one memory access that misses the cache.
+// mail pages) delays the next cut by about half of the interval between GVT rounds, which is 1 ms
+// by default; one turn may contain all three kinds. If the calls of free() for one forgotten LP
+// take 2 µs in total, 256 LPs take 0.5 ms. A visit to a group costs one memory access that misses
+// the cache.
 constexpr std::size_t forgotten_lps_per_turn = 256;
 constexpr std::chrono::seconds walk_interval{1};
 constexpr std::chrono::microseconds release_time_per_turn{500};

@@ -28,11 +28,13 @@ void Relocation::carry_out() {
     if (place.cpu >= 0) {
         // The thread is bound again even if the CPU is unchanged: before Linux 6.2, a change of a
         // cpuset unbinds all threads in the cpuset.
-        Status status = core_.rank.os().bind_thread(place.cpu);
-        if (status == 0 && core_.plan.config.place->is_strict)
-            status = core_.rank.os().require_memory_of(place.node);
+        Os& os = core_.rank.os();
+        const Status status = os.bind_thread(place.cpu);
         assignments.note_binding(self, status);
         if (status != 0) return;
+        // The policy for the old node would be worse than none if the kernel refuses the new one.
+        if (core_.plan.config.place->is_strict && os.require_memory_of(place.node) != 0)
+            os.prefer_local_memory();
     }
     if (place.cpu >= 0 && place.cpu != assignments.cpu_of(self)) {
         assignments.note_moved(self, place);

@@ -192,7 +192,7 @@ void Worker::cut() {
     sends_->outboxes().flush(true);
     GvtRounds::Part& part = rounds.slot(core_.self.worker);
     sends_->outboxes().batches().take_batches_sent(part.sent);
-    if (core_.rank.rebinding().wants_workloads(rounds.opened())) handovers_->note_workloads();
+    if (core_.rank.rebinding().wants_backlogs(rounds.opened())) handovers_->note_backlogs();
     Contribution& sums = part.sums;
     sums = {};
     const PendingEntry* top = core_.pending.top();

@@ -18,8 +18,8 @@
 #include "event/pending_set.hpp"
 #include "event/short_events.hpp"
 #include "gvt/epoch_counts.hpp"
+#include "lp/past_log.hpp"
 #include "lp/state_keeping.hpp"
-#include "lp/undo_log.hpp"
 #include "memory/handler/fault_guard.hpp"
 #include "plan/partition.hpp"
 #include "results/statistics/trace.hpp"
@@ -135,7 +135,7 @@ struct WorkerCore {
     Clock::time_point now{};         // time of this turn
     bool is_expecting = false;       // the network may deliver more in the next turn
     StateKeeper keeper;
-    UndoLog log;  // of executed events that are not in histories
+    PastLog log;  // of executed events that are not in histories
     EpochCounts epochs;
     Counters counters;
     WorkerFigures figures;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the log of a worker with a list of its entries. Entries are appended, committed and
 // taken out of the middle. They are copied when the ring grows or shrinks.
-#include "lp/undo_log.hpp"
+#include "lp/past_log.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -80,10 +80,10 @@ class LogOfLps {
 
   public:
     std::deque<LpRecord> lp;
-    UndoLog log{undo_bytes, state_bytes_max, payload_bytes_max};
+    PastLog log{undo_bytes, state_bytes_max, payload_bytes_max};
 };
 
-std::uint32_t commit(UndoLog& log, VirtualTime before, std::vector<VirtualTime>* times = nullptr) {
+std::uint32_t commit(PastLog& log, VirtualTime before, std::vector<VirtualTime>* times = nullptr) {
     return log.commit(
         start_of(before), UINT32_MAX,
         [&](const LogEntry& entry) {
@@ -98,7 +98,7 @@ struct Noted {
     std::uint32_t sends;
 };
 
-TEST_CASE("UndoLog: random appends, commits and takes agree with a list") {
+TEST_CASE("PastLog: random appends, commits and takes agree with a list") {
     std::size_t taken_twice_or_more = 0, rings_grown = 0;
     for (const std::uint64_t seed : test_seeds(20)) {
         INFO("NUMAWARP_TEST_SEED=" << seed);
@@ -158,7 +158,7 @@ TEST_CASE("UndoLog: random appends, commits and takes agree with a list") {
     CHECK(rings_grown > 0);
 }
 
-TEST_CASE("UndoLog: a log that is committed as fast as it is filled does not grow") {
+TEST_CASE("PastLog: a log that is committed as fast as it is filled does not grow") {
     LogOfLps of;
     const std::size_t ring = of.log.ring_bytes();
     for (VirtualTime time = 1; time < 20'000; ++time) {
@@ -170,7 +170,7 @@ TEST_CASE("UndoLog: a log that is committed as fast as it is filled does not gro
     of.log.validate();
 }
 
-TEST_CASE("UndoLog: a ring that has grown shrinks when it is mostly empty") {
+TEST_CASE("PastLog: a ring that has grown shrinks when it is mostly empty") {
     LogOfLps of;
     const std::size_t ring = of.log.ring_bytes();
     for (VirtualTime time = 1; time < 50'000; ++time) of.append(1, time, 0, 1);
@@ -189,7 +189,7 @@ TEST_CASE("UndoLog: a ring that has grown shrinks when it is mostly empty") {
     CHECK(time == 50'000);
 }
 
-TEST_CASE("UndoLog: an event before the newest entry does not fit into the log") {
+TEST_CASE("PastLog: an event before the newest entry does not fit into the log") {
     LogOfLps of;
     CHECK(of.log.may_append(start_of(1)));
     of.append(0, 5, 0, 0);
@@ -199,31 +199,31 @@ TEST_CASE("UndoLog: an event before the newest entry does not fit into the log")
     CHECK(of.log.may_append(start_of(1)));
 }
 
-TEST_CASE("UndoLog: a log that has reached its limit accepts events again after a commit") {
+TEST_CASE("PastLog: a log that has reached its limit accepts events again after a commit") {
     LogOfLps of;
     VirtualTime time = 1;
     while (of.log.may_append(start_of(time))) of.append(0, time++, 8, 1);
-    CHECK(of.log.used_bytes() >= UndoLog::used_max);
-    CHECK(of.log.ring_bytes() < 3 * UndoLog::used_max);
+    CHECK(of.log.used_bytes() >= PastLog::used_max);
+    CHECK(of.log.ring_bytes() < 3 * PastLog::used_max);
     commit(of.log, time / 2);
     CHECK(of.log.may_append(start_of(time)));
 }
 
-TEST_CASE("UndoLog: an entry that needs more room while it is being made keeps its content") {
+TEST_CASE("PastLog: an entry that needs more room while it is being made keeps its content") {
     LogOfLps of;
     LogEntry& entry = of.log.begin();
     entry.event = {};
     entry.event.time = 7;
     std::memset(entry.undo(), 42, undo_bytes);
     const std::size_t ring = of.log.ring_bytes();
-    LogEntry& larger = of.log.begin(4 * UndoLog::capacity_min / sizeof(EventHeader));
+    LogEntry& larger = of.log.begin(4 * PastLog::capacity_min / sizeof(EventHeader));
     REQUIRE(of.log.ring_bytes() > ring);
     CHECK(larger.event.time == 7);
     CHECK(larger.undo()[undo_bytes - 1] == std::byte{42});
 }
 
 TEST_CASE(
-    "UndoLog: validate() finds a wrong newest entry of an LP, a wrong order and a wrong size") {
+    "PastLog: validate() finds a wrong newest entry of an LP, a wrong order and a wrong size") {
     LogOfLps of;
     of.append(0, 5, 0, 0);
     of.append(1, 6, 0, 0);

@@ -64,7 +64,7 @@ struct LogEntry {
 };
 static_assert(sizeof(LogEntry) % 8 == 0 && std::is_trivially_copyable_v<LogEntry>);
 
-class UndoLog {
+class PastLog {
   public:
     using Offset = std::uint64_t;
 
@@ -78,7 +78,7 @@ class UndoLog {
     // `undo_bytes`: size of the undo data of each entry, a multiple of 8. `state_bytes_max`:
     // maximum size of a state in an entry. `payload_bytes_max`: maximum size of the payload of a
     // short event.
-    UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max);
+    PastLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max);
 
     // --- appending ---
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lp/undo_log.hpp"
+#include "lp/past_log.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -21,7 +21,7 @@ constexpr std::size_t rounded(std::size_t bytes) noexcept { return (bytes + 7) &
 
 }  // namespace
 
-UndoLog::UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max)
+PastLog::PastLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max)
     : mask_(capacity_min - 1),
       undo_bytes_(undo_bytes),
       fixed_bytes_(sizeof(LogEntry) + undo_bytes + state_bytes_max + rounded(payload_bytes_max)) {
@@ -32,7 +32,7 @@ UndoLog::UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_
 }
 
 // Makes room for an entry of `bytes` at the tail. The entry may extend into the slack.
-[[gnu::noinline]] void UndoLog::make_room(std::size_t bytes) {
+[[gnu::noinline]] void PastLog::make_room(std::size_t bytes) {
     if (bytes > slack_min()) large_until_ = tail_ + bytes;
     if (bytes <= slack_ && used_bytes() + bytes <= capacity()) return;
     slack_ = std::max(slack_, bytes);
@@ -40,7 +40,7 @@ UndoLog::UndoLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_
 }
 
 // Copies all entries, and the entry that is being made.
-void UndoLog::resize(std::size_t capacity) {
+void PastLog::resize(std::size_t capacity) {
     auto ring = std::make_unique_for_overwrite<std::byte[]>(capacity + slack_);
     meter_memory<MeterKind::history>(ring.get(), capacity + slack_);
     const auto copy = [&](Offset offset, std::size_t bytes) {
@@ -53,7 +53,7 @@ void UndoLog::resize(std::size_t capacity) {
     mask_ = capacity - 1;
 }
 
-void UndoLog::trim(bool memory_is_low) {
+void PastLog::trim(bool memory_is_low) {
     if (++trims_ < trims_per_decision && !memory_is_low) return;
     const std::size_t used = memory_is_low ? used_bytes() : used_most_;
     trims_ = 0;
@@ -64,7 +64,7 @@ void UndoLog::trim(bool memory_is_low) {
     if (shrinks_slack || shrinks_ring) resize(shrinks_ring ? capacity() / 2 : capacity());
 }
 
-void UndoLog::validate() const {
+void PastLog::validate() const {
     NW_CHECK(head_ <= tail_);
     NW_CHECK(used_bytes() <= capacity());
     std::unordered_map<const LpRecord*, Offset> newest;

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""summary.md, the page of the series."""
+
+from experiments import LPS, MACHINE, OVERLAP, STATE_BYTES, TOPOLOGY
+from lib.series.machine import one_line
+from research.series.page import beginning, digests, shown, table
+
+
+def page(summary):
+    settings = summary["settings"]
+    machine = (f"Modeled: topology {TOPOLOGY}, one CPU on each node, bandwidths of {MACHINE.rpartition('#')[2]} in "
+               f"jobs/research/paper_bwap/machines.json, {settings['instruction_ns']:g} ns per instruction, "
+               f"{OVERLAP} misses at the same time, latencies times {settings['latency_factor']:g}. "
+               f"On: {one_line(summary['machine'], summary['date'])}.")
+    rows = [[row["pair"], row["link_mb_s"], row["paper_seconds"], f"{row['paper_ratio']:.2f}",
+             shown(row["seconds"] and {name: value * 1000 if name != "runs" else value
+                                       for name, value in row["seconds"].items()}, "{:.1f}"),
+             shown(row["ratio"]), "fitted" if row["fitted"] else
+             "–" if row["difference"] is None else f"{100 * row['difference']:+.0f} %"] for row in summary["pairs"]]
+    return "\n".join([
+        *beginning("A program on two nodes of the AsymSched machine, in modeled time", machine, summary),
+        f"Made by `./jobs/run paper-asymsched`; [runs.csv](runs.csv) has every run. PHOLD with {LPS:,} LPs of "
+        f"{STATE_BYTES} bytes on the conservative engine until {settings['until']:g}; all memory is on one node. The "
+        "paper: streamcluster (slide 5). The ratios are to the time on nodes 0 and 1. The time of an instruction was "
+        "chosen so that the ratio of nodes 0 and 4 is that of the paper; the other ratios follow from the bandwidths. "
+        f"Runs of each kind: {settings['runs']}; seed {settings['seed']}. Shown are the median and, in brackets, the "
+        "minimum and the maximum.", "", *digests(summary), "![ratios](pairs.svg)", "",
+        *table(["run", "MB/s of the link", "paper, s", "paper, ratio", "here, ms", "here, ratio", "difference"], rows)])

@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests `./jobs/run paper-asymsched --quick` in the modeled guest: all runs have one digest, and a slower link to
+the master makes the run slower."""
+
+import json
+import subprocess
+
+from guest import UNAVAILABLE
+from programs import CHECKOUT, Programs, python_with, rows_of
+
+programs = Programs()
+python = python_with("matplotlib")
+folder = programs.work / "series"
+done = subprocess.run([python, CHECKOUT / "jobs/research/paper_asymsched", "--programs", programs.bin, "--quick",
+                       "--output", folder], capture_output=True, text=True)
+if done.returncode == UNAVAILABLE:
+    print(done.stderr)
+    raise SystemExit(UNAVAILABLE)
+programs.expect(done.returncode == 0, f"exit code {done.returncode} {done.stderr[-300:]}")
+rows = rows_of(folder / "runs.csv")
+programs.expect(len(rows) == 6 and len({row["digest"] for row in rows}) == 1, f"{len(rows)} runs, one digest")
+seconds = {row["variant"]: float(row["wall_seconds"]) for row in rows}
+base = seconds["nodes 0 and 1, memory on 0"]
+slow, fast = (seconds[f"nodes 0 and 3, memory on {master}"] for master in (0, 3))
+programs.expect(base < fast < slow and slow > 1.5 * base, f"nodes 0 and 1: {base:.4f} s, nodes 0 and 3: {fast:.4f} "
+                f"and {slow:.4f} s with memory on nodes 3 and 0")
+summary = json.loads((folder / "summary.json").read_text())
+found = next(row for row in summary["pairs"] if row["pair"] == "nodes 0 and 3, memory on 0")
+programs.expect(abs(found["ratio"]["median"] - slow / base) < 1e-9 and abs(found["paper_ratio"] - 340 / 148) < 1e-9,
+                f"ratios: {found['ratio']['median']:.2f}, the paper {found['paper_ratio']:.2f}")
+page = (folder / "summary.md").read_text()
+programs.expect("modeled, not measured" in page and "modeled, not measured" in done.stdout
+                and "modeled, not measured" in (folder / "pairs.svg").read_text(), "page, terminal and picture mark modeled times")
+programs.leave()
