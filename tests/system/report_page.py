@@ -246,7 +246,7 @@ programs.expect(f"undid {timewarp['rolled_back_events']:,} of {timewarp['execute
                 in text.replace("\u202f", ",").replace("\xa0", ",") and "since the restart" in text,
                 "the lengths of its rollbacks are of the last piece")
 programs.expect("continued from a checkpoint at virtual time 100; 3 checkpoints" in text
-                and "after 50 s." in text, "the page of a restarted run reports the restart")
+                and "at 50 s of wall time." in text, "the page of a restarted run reports the restart")
 
 for lacking in timewarp:
     stats = {key: value for key, value in timewarp.items() if key != lacking}

@@ -111,6 +111,6 @@ TEST_CASE("make_chosen_policy: too many nodes are refused with the placements th
     } catch (const SetupError& error) {
         CHECK(std::string(error.what()) ==
               "placement weighted: this machine has 17 nodes with memory, and this placement "
-              "supports at most 16; allowed here: local, interleave");
+              "supports at most 16; allowed here: local, strict, interleave");
     }
 }
