@@ -23,6 +23,7 @@ from programs import CHECKOUT, Programs
 # covers it).
 ELSEWHERE = [
     (r"\./jobs/run paper-numa\b.*", "system_paper_numa"),
+    (r"\./jobs/run papers\b.*", "system_papers"),
     (r"\./jobs/run paper-asymsched\b.*", "system_paper_asymsched"),
     (r"\./jobs/run paper-state-saving\b.*", "system_paper_state_saving"),
     (r"\./jobs/run paper-bwap\b.*", "system_paper_bwap"),

@@ -63,6 +63,11 @@ def folder_name(name):
     return name.replace(" --", "-")
 
 
+def new_folder(name):
+    """The folder for the results of a series that begins now."""
+    return ROOT / "results" / f"{folder_name(name)}-{datetime.datetime.now():%Y-%m-%d-%H%M%S}"
+
+
 def parser_of(name, description, program, runs="5; --quick 2", codes=""):
     """A parser with the options that all series have. `runs`: the help text for the default of
     --runs; `codes`: additional exit codes."""
@@ -109,10 +114,7 @@ def resumed_plan(series, options, machine):
 
 
 def started_plan(series, options, machine):
-    folder = options.output
-    if folder is None:
-        now = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
-        folder = ROOT / "results" / f"{folder_name(series.name)}-{now}"
+    folder = options.output or new_folder(series.name)
     if (folder / "plan.json").exists():
         raise Refused(f"--output {folder}: already has a series; --resume continues it")
     return folder, series.new_plan(options, machine)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The series of the four papers, and their runs."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+from lib.series.runner import Interrupted
+
+RESEARCH = Path(__file__).resolve().parents[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """A series of ./jobs/run. options: of the complete series; quick: of one claim in short runs."""
+
+    folder: str  # of its results
+    command: str
+    paper: str
+    options: tuple
+    quick: tuple
+
+    def words(self, results, quick, programs):
+        """The command line that starts the series in the folder `results`, or continues it there."""
+        begins = not (results / "plan.json").exists()
+        return [sys.executable, RESEARCH / self.command.replace("-", "_"), "--programs", programs,
+                *(self.quick if quick else self.options)[:None if begins else self.kept],
+                "--output" if begins else "--resume", results]
+
+    @property
+    def kept(self):
+        """The number of options that are repeated to continue a series: --timed and --meter select the kind of the
+        series, and all other options are stored with its runs."""
+        return sum(option in ("--timed", "--meter") for option in self.options)
+
+
+SERIES = (
+    Series("numa-time-warp", "paper-numa", "NUMA Time Warp (PADS 2015), in modeled time",
+           ("--timed",), ("--timed", "--quick", "--only", "memory-bound")),
+    Series("asymsched", "paper-asymsched", "Thread and Memory Placement on NUMA Systems (ATC 2015), in modeled time",
+           (), ("--quick",)),
+    Series("bwap", "paper-bwap", "Bandwidth-Aware Page Placement in NUMA Systems (IPDPS 2020), by the meter",
+           ("--meter",), ("--meter", "--quick")),
+    Series("state-saving", "paper-state-saving",
+           "The effect of state-saving in optimistic simulation (WSC 1999), on this machine", (), ("--quick",)))
+
+
+def run_all(folder, quick, programs):
+    """Runs all series one after the other and returns {folder of a series: exit code}. Raises Interrupted, after the
+    running series has ended."""
+    codes = {}
+    for number, one in enumerate(SERIES):
+        print(f"{number + 1}/{len(SERIES)}  {one.command}: {one.paper}", file=sys.stderr, flush=True)
+        # A session of its own, so that a signal reaches the series only through this program.
+        with subprocess.Popen(list(map(str, one.words(folder / one.folder, quick, programs))),
+                              start_new_session=True) as child:
+            try:
+                codes[one.folder] = child.wait()
+            except Interrupted:
+                child.terminate()
+                child.wait()
+                raise
+    return codes
