@@ -30,11 +30,11 @@ class StopSignals {
   public:
     // `is_saved`: the run is saved when it is stopped. In this case, SIGUSR1 is a request, too, and
     // so is SIGHUP unless it is ignored (nohup). A second signal then kills the process only if it
-    // is SIGINT, because batch systems send several signals while the run is saved. `live`: the
-    // progress of the run; must outlive this object. `speaks`: if a signal ends the process at
-    // once, a line reports the signal. False if there are several ranks. When one rank has failed,
-    // the launcher ends the other ranks with a signal, and these ranks must not print further
-    // lines.
+    // is SIGINT, because batch systems send several signals while the run is saved.
+    // `live`: the progress of the run; must outlive this object.
+    // `speaks`: if a signal ends the process at once, a line reports the signal. False if there are
+    // several ranks. When one rank has failed, the launcher ends the other ranks with a signal, and
+    // these ranks must not print further lines.
     StopSignals(const LiveProgress& live, bool is_saved, bool speaks);
     ~StopSignals();
     StopSignals(const StopSignals&) = delete;

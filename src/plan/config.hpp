@@ -59,7 +59,7 @@ struct Config {
     VirtualTime window = time_infinity;  // only with WindowMode::fixed; > 0
     std::uint32_t lps_per_group = 0;     // 0: the engine decides
     MemoryMode memory = MemoryMode::numa;
-    bool libc_first_touch = false;  // with MemoryMode::libc, each worker builds its own groups
+    bool libc_built_by_owners = false;  // with MemoryMode::libc, each worker builds its own groups
     bool pin = true;
     HugePages huge_pages = HugePages::automatic;
     std::uint64_t memory_cap_bytes = 0;  // 0: 80 % of the free memory

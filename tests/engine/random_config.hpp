@@ -49,7 +49,7 @@ inline Config draw_config(Dice& dice, const RandomShape& shape) {
     const RebindPolicy policies[] = {RebindPolicy::least_moves, RebindPolicy::knapsack,
                                      RebindPolicy::root_sim};
     config.rebind_policy = policies[dice.below(3)];
-    config.libc_first_touch = dice.chance(0.5);
+    config.libc_built_by_owners = dice.chance(0.5);
     if (config.memory == MemoryMode::numa && dice.chance(0.2)) config.place = &strict_placement;
     config.keep_safe_events = dice.chance(0.3);
     if (!conservative && dice.chance(0.3)) config.check_interrupt = dice.chance(0.5) ? 0.02 : 0.3;
@@ -71,7 +71,7 @@ inline std::string describe(const Config& config) {
         config.state_saving_interval, config.gvt_interval_ms, config.gvt_interval_events,
         static_cast<int>(config.window_mode), config.window, static_cast<int>(config.memory),
         config.pin, config.check_rollback, config.check_rebind, config.rebind_seconds,
-        static_cast<int>(config.rebind_policy), config.libc_first_touch, config.place->word,
+        static_cast<int>(config.rebind_policy), config.libc_built_by_owners, config.place->word,
         config.check_interrupt, config.net_thread, config.keep_safe_events, config.measure_interval,
         config.warm_up);
 }

@@ -8,8 +8,8 @@
 // The rows of on_end() contain a hash of the complete state.
 //
 // There are three classes of LP. One contains containers, strings, nodes and large blocks. One
-// contains a vector. Both are restored from snapshots. The third class contains a plain struct. Its
-// state can also be restored from a copy, or by reversing its events.
+// contains a vector. Both are restored from snapshots. The third class contains a plain struct. A
+// copy can also restore this state, and the class can reverse its events.
 #pragma once
 
 #include <algorithm>

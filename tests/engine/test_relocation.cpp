@@ -100,6 +100,7 @@ TEST_CASE("--place strict: a worker that moves takes its memory only from the ne
     CHECK(ordered.run.os().count(FakeOs::Call::require_memory_of) == 1);
     CHECK(ordered.run.os().records().back().argument == index(n3));
     CHECK(ordered.run.os().count(FakeOs::Call::prefer_local_memory) == 0);
+    CHECK(ordered.assignments.memory_refusal() == 0);
     // If the kernel refuses the policy, the worker takes memory of any node.
     ordered.run.os().fail_next(FakeOs::Call::require_memory_of, EINVAL);
     ordered.assignments.order(0, 5, n5);
@@ -108,6 +109,7 @@ TEST_CASE("--place strict: a worker that moves takes its memory only from the ne
     CHECK(ordered.assignments.refusal() == 0);
     CHECK(ordered.assignments.node_of(0) == n5);
     CHECK(ordered.run.os().count(FakeOs::Call::prefer_local_memory) == 1);
+    CHECK(ordered.assignments.memory_refusal() == EINVAL);
 }
 
 TEST_CASE("a worker that gets an order to fetch its pages does so once and reports the time") {

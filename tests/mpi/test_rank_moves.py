@@ -65,14 +65,14 @@ expect(limited.get("digest") == reference["digest"] and limited["mpi"]["groups_s
        and any("--rebind-ranks" in notice for notice in limited["notices"]),
        f"little address space: exit code {ended.exit_code}, {limited.get('notices')} {ended.ours}")
 
-SPOT = ["--lps", 1024, "--lps-per-group", 32, "--until", 3000, "--workers", 1, "--rebind", 0.05]
-run = ranks.statistics_over(2, "phold", *SPOT, "--hot-spot", 0.8, "--hot-spot-period", 100000)
+SPOT = ["--lps", 1024, "--lps-per-group", 32, "--until", 3000, "--rebind", 0.05, "--hot-spot", 0.8,
+        "--hot-spot-period", 100000]
+run = ranks.statistics_over(2, "phold", *SPOT, "--workers", 1)
 expect(run["mpi"]["groups_sent"] > 0,
        f"a hot spot on one rank: {run['mpi']['groups_sent']} groups moved")
 # The loads that decide about moves between ranks do not depend on the policy within a rank.
-TWO = [*SPOT[:-4], "--workers", 2, "--rebind", 0.05, "--hot-spot", 0.8, "--hot-spot-period", 100000]
-reference = ranks.statistics_of("phold", *TWO, "--engine", "sequential")
-run = ranks.statistics_over(2, "phold", *TWO, "--rebind-policy", "knapsack")
+reference = ranks.statistics_of("phold", *SPOT, "--engine", "sequential")
+run = ranks.statistics_over(2, "phold", *SPOT, "--workers", 2, "--rebind-policy", "knapsack")
 expect(run["mpi"]["groups_sent"] > 0 and run["numa"]["groups_moved"] > 0 and run["digest"] == reference["digest"],
        f"--rebind-policy knapsack: {run['mpi']['groups_sent']} groups moved to another rank, "
        f"{run['numa']['groups_moved']} within their ranks, digest {run['digest']}")

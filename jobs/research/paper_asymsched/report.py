@@ -3,7 +3,7 @@
 
 from experiments import LPS, MACHINE, OVERLAP, STATE_BYTES, TOPOLOGY
 from lib.series.machine import one_line
-from research.series.page import beginning, digests, shown, table
+from research.series.page import beginning, digests, milliseconds, shown, table
 
 
 def page(summary):
@@ -13,8 +13,7 @@ def page(summary):
                f"{OVERLAP} misses at the same time, latencies times {settings['latency_factor']:g}. "
                f"On: {one_line(summary['machine'], summary['date'])}.")
     rows = [[row["pair"], row["link_mb_s"], row["paper_seconds"], f"{row['paper_ratio']:.2f}",
-             shown(row["seconds"] and {name: value * 1000 if name != "runs" else value
-                                       for name, value in row["seconds"].items()}, "{:.1f}"),
+             milliseconds(row["seconds"], "{:.1f}"),
              shown(row["ratio"]), "fitted" if row["fitted"] else
              "–" if row["difference"] is None else f"{100 * row['difference']:+.0f} %"] for row in summary["pairs"]]
     return "\n".join([
@@ -22,7 +21,7 @@ def page(summary):
         f"Made by `./jobs/run paper-asymsched`; [runs.csv](runs.csv) has every run. PHOLD with {LPS:,} LPs of "
         f"{STATE_BYTES} bytes on the conservative engine until {settings['until']:g}; all memory is on one node. The "
         "paper: streamcluster (slide 5). The ratios are to the time on nodes 0 and 1. The time of an instruction was "
-        "chosen so that the ratio of nodes 0 and 4 is that of the paper; the other ratios follow from the bandwidths. "
+        "chosen so that the ratio of nodes 0 and 4 is near that of the paper; the other ratios follow from the bandwidths. "
         f"Runs of each kind: {settings['runs']}; seed {settings['seed']}. Shown are the median and, in brackets, the "
         "minimum and the maximum.", "", *digests(summary), "![ratios](pairs.svg)", "",
         *table(["run", "MB/s of the link", "paper, s", "paper, ratio", "here, ms", "here, ratio", "difference"], rows)])

@@ -9,8 +9,6 @@ from research.qemu import guest_series
 from research.series.summary import ratio, spread, warnings_about_runs
 from research.timed.version import check_version
 
-MODELED = ("All times are modeled, not measured: the runs took place in an emulated machine whose clock follows a "
-           "model of caches, latencies and bandwidths.")
 COLUMNS = ["nodes", "master", "link_mb_s"]
 
 
@@ -44,4 +42,4 @@ def results(plan, records):
 
 
 def warnings(plan, records):
-    return [MODELED, *warnings_about_runs(plan, records)]
+    return [guest_series.MODELED, *warnings_about_runs(plan, records)]

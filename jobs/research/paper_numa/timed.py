@@ -20,8 +20,6 @@ from research.timed.version import check_version
 from results import results as paper_figures, warnings_about_daemons
 from runs import row_of
 
-MODELED = ("All times are modeled, not measured: the runs took place in an emulated machine whose clock follows a "
-           "model of caches, latencies and bandwidths.")
 PAPER_MACHINE = "opteron6128"
 EXPERIMENTS = ["balanced", "unbalanced", "memory-bound"]
 SCALE = 1000  # the paper's periods of the daemons are divided by this number
@@ -108,4 +106,4 @@ def results(plan, records):
 
 
 def warnings(plan, records):
-    return [MODELED, *warnings_about_runs(plan, records), *warnings_about_daemons(plan, records)]
+    return [guest_series.MODELED, *warnings_about_runs(plan, records), *warnings_about_daemons(plan, records)]

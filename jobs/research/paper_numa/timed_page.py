@@ -3,13 +3,9 @@
 
 from lib.series.machine import one_line
 from report import figures
-from research.series.page import beginning, digests, shown, table
+from research.series.page import beginning, digests, milliseconds, shown, table
 from research.timed.machines import MACHINES
 from timed import SCALE, STATE_BYTES
-
-
-def milliseconds(value):
-    return shown(value and {name: number * 1000 if name != "runs" else number for name, number in value.items()})
 
 
 def memory_bound(summary):

@@ -52,7 +52,7 @@ def run_all(folder, quick, programs):
     codes = {}
     for number, one in enumerate(SERIES):
         print(f"{number + 1}/{len(SERIES)}  {one.command}: {one.paper}", file=sys.stderr, flush=True)
-        # A session of its own, so that a signal reaches the series only through this program.
+        # The child gets its own session. So Ctrl-C reaches only this program, which then stops the series.
         with subprocess.Popen(list(map(str, one.words(folder / one.folder, quick, programs))),
                               start_new_session=True) as child:
             try:

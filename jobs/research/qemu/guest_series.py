@@ -13,6 +13,8 @@ from lib.series.runner import run_programs
 from research.qemu.call import job
 
 TOPOLOGY = "n8"
+MODELED = ("All times are modeled, not measured: the runs took place in an emulated machine whose clock follows a "
+           "model of caches, latencies and bandwidths.")  # the first warning of a series by ./jobs/run timed
 SECONDS_MAX = 3600  # of one run, boot included
 
 

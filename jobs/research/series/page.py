@@ -9,6 +9,11 @@ def shown(value, form="{:.2f}"):
     return median if value["runs"] == 1 else f"{median} ({least}–{most})"
 
 
+def milliseconds(value, form="{:.2f}"):
+    """shown() of a spread of seconds."""
+    return shown(value and {name: number * 1000 if name != "runs" else number for name, number in value.items()}, form)
+
+
 def beginning(title, machine, summary):
     """The first lines of a page. `machine`: a paragraph."""
     lines = [f"# {title}", "", machine, ""]

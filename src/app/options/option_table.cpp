@@ -273,13 +273,14 @@ void add_memory(OptionBuilder& table, Config& config) {
     table.add_words("memory", config.memory, memory_words, {limit, {}, {}},
                     "numa: memory segments that are placed by NUMA node; libc: plain malloc");
     table.add_words(
-        "libc-builder", config.libc_first_touch, libc_builder_words,
+        "libc-builder", config.libc_built_by_owners, libc_builder_words,
         {time_warp, {}, {no_libc, one_worker}},
         "with --memory libc, the thread that builds the LPs, and so decides the nodes of "
         "their pages. worker-0: one thread for all LPs; owners: the worker of each LP");
     table.add_words(
         "huge-pages", config.huge_pages, huge_page_words, {execution, {}, {no_region}},
-        "transparent huge pages for the segments; auto: only for large groups, with --place local");
+        "transparent huge pages for the segments; auto: only for large groups, and not if "
+        "--place spreads the pages");
     table.add_words("protect-shared", config.protect_shared, switch_words, {limit, {}, {no_region}},
                     "memory that setup() allocates is read-only while handlers run; a handler that "
                     "writes to it fails");

@@ -162,6 +162,12 @@ void PlacementWatch::finish(NumaReport& report, std::vector<std::string>& notice
             std::strerror(assignments_->refusal())));
         if (!report.placed.empty()) report.placed += "; refused by the kernel: workers stayed";
     }
+    if (assignments_ != nullptr && assignments_->memory_refusal() != 0)
+        notices.push_back(
+            fmt::format("--place strict: workers that have moved to another node take memory of "
+                        "any node, because "
+                        "the kernel refuses to bind their memory to the new node ({})",
+                        std::strerror(assignments_->memory_refusal())));
     report.history = history_.samples();
     const auto threads = static_cast<std::uint32_t>(daemon_.threads());
     report.pagemigd = {threads, threads > 0 ? period_seconds_ : 0, daemon_.figures()};

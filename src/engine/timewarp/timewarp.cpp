@@ -139,7 +139,7 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
         const Config& config = run_.plan.config;
         if (const SavedRun* saved = config.restart_from.get()) {
             workers_[w]->lps().read_groups(*saved);
-        } else if (config.memory == MemoryMode::numa || config.libc_first_touch) {
+        } else if (config.memory == MemoryMode::numa || config.libc_built_by_owners) {
             workers_[w]->lps().build_groups();
         } else if (w == 0) {
             for (const auto& worker : workers_) worker->lps().build_groups();

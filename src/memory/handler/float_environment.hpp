@@ -6,9 +6,10 @@
 // The kernel gives a signal handler a new environment, and a jump out of the signal handler keeps
 // it. A handler of a model may also change the environment. So after each handler, the engine
 // compares the environment with the environment of the thread outside of handlers, and restores the
-// latter if they differ. Cost: the processor stores two registers, and two values are compared.
-// Before the processor stores MXCSR, which contains the sticky flags, it completes all earlier
-// floating-point operations.
+// latter if they differ.
+// Cost: the processor stores two registers, and two values are compared. Before the processor
+// stores MXCSR, which contains the sticky flags, it completes all earlier floating-point
+// operations.
 #pragma once
 
 #include <cfenv>

@@ -45,7 +45,8 @@ std::span<Byte> piece_of(std::span<Byte> chunk, std::size_t i) noexcept {
 bool is_zero(std::span<const std::byte> bytes) noexcept;
 
 // Returns a piece with these bytes: null if all bytes are zero, `known` if its bytes are equal,
-// else a new piece. Requires: `known` is null or as long as `bytes`. Throws PlatformOutOfMemory.
+// else a new piece.
+// Requires: `known` is null or as long as `bytes`. Throws PlatformOutOfMemory.
 Piece* hold_piece(std::span<const std::byte> bytes, Piece* known, PlatformHeap& memory);
 // `bytes` is the length that was passed to hold_piece().
 void release_piece(Piece* piece, std::size_t bytes, PlatformHeap& memory) noexcept;

@@ -83,8 +83,8 @@ programs.expect(f"nodes_max = {NODES_MAX}, cpus_max = {CPUS_MAX}," in plugin,
 # A machine with two levels of caches. An instruction takes 1 ns, a hit in the second level 10 ns,
 # an access to the node's own memory 100 ns, and a walk of the page tables 50 ns.
 small = Machine((Cache(1 << 15, 8), Cache(1 << 20, 16)), (Tlb((64, 4)), Tlb((512, 4))), (1, 10), 100, 50, 1)
-# Counts of 10 events. CPU 0 has 900 hits in the first level and 50 hits in the second level, and it
-# loads or stores 30 lines of its own node and 20 lines of the other node.
+# Counts of 10 events. CPU 0 has 900 hits in the first level and 50 hits in the second level. It
+# accesses 30 lines of its own node and 20 lines of the other node.
 counts = Counts({
     "api": 4, "committed_events": 10,
     "instructions": [[0, "execute", 1000], [2, "execute", 500], [0, "set-up", 10 ** 6]],

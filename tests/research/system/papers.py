@@ -56,7 +56,9 @@ def calls():
     file = programs.work / "calls"
     found = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     file.unlink(missing_ok=True)
-    programs.expect(all(words[:2] == ["--programs", "bin"] for _, words in found), "each series gets --programs")
+    for name, words in found:
+        if words[:2] != ["--programs", "bin"]:
+            programs.expect(False, f"{name} gets --programs: {words}")
     return [[name, *words[2:]] for name, words in found]
 
 

@@ -2,8 +2,8 @@
 // The bytes that a memory or a link between two nodes carries, by windows of modeled time.
 //
 // The modeled times of the vCPUs of a guest differ. With a queue, a vCPU that is behind would wait
-// for transfers of vCPUs that are ahead. Therefore a transfer searches for room from the window of
-// its own time on, and is entered in the first window that has room.
+// for transfers of vCPUs that are ahead. Therefore a transfer takes the first window with room. The
+// search begins with the window of the transfer's own time.
 //
 // Thread: any.
 #pragma once

@@ -163,6 +163,10 @@ class CpuAssignments {
         return 0;
     }
 
+    // --place strict: the errno value with which the kernel has refused to bind the memory of a
+    // worker to its new node; 0: it has never refused.
+    int memory_refusal() const noexcept { return memory_refusal_.load(std::memory_order_relaxed); }
+
     // bytes[a][b]: the bytes of mail that worker a has sent to worker b so far.
     std::vector<std::vector<double>> mail_bytes() const {
         std::vector<std::vector<double>> bytes(size(), std::vector<double>(size()));
@@ -209,6 +213,9 @@ class CpuAssignments {
     void note_binding(std::uint32_t w, int error) noexcept {
         refusals_[w].store(error, std::memory_order_relaxed);
     }
+    void note_memory_refusal(int error) noexcept {
+        memory_refusal_.store(error, std::memory_order_relaxed);
+    }
     // Records the handle of a kernel counter of the worker's cache misses.
     void set_miss_counter(std::uint32_t w, int handle) noexcept {
         miss_counters_[w].store(handle, std::memory_order_relaxed);
@@ -253,6 +260,7 @@ class CpuAssignments {
     std::uint32_t first_ = 0;  // this rank's first assignment
     std::vector<std::atomic<int>> miss_counters_;
     std::vector<std::atomic<int>> refusals_;  // by worker
+    std::atomic<int> memory_refusal_{0};
     std::atomic<std::uint64_t> pages_fetched_{0};
     std::atomic<std::uint64_t> fetch_ns_{0};
 };

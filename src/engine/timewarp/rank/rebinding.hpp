@@ -68,9 +68,10 @@ class Rebinding {
 
     // A policy that needs the backlogs of the groups makes its plan one round after the round in
     // which the plan is due. If make_plan() is not called in that round, the plan is due again
-    // after the interval. Requires: all workers have cut this round, and no worker has read its
-    // result. `owner(g)` is the worker of group g. Cost: a comparison until a measurement is due,
-    // then a loop over the groups.
+    // after the interval.
+    // Requires: all workers have cut this round, and no worker has read its result. `owner(g)` is
+    // the worker of group g. Cost: a comparison until a measurement is due, then a loop over the
+    // groups.
     void make_plan(std::uint32_t round, Clock::time_point now,
                    std::span<const std::unique_ptr<Group>> groups,
                    const std::function<std::uint32_t(std::uint32_t g)>& owner);

@@ -252,8 +252,7 @@ bool Executor::may_undo_events() const noexcept {
     if constexpr (paranoid) check_change(lp);
 }
 
-// A call of this function replaces the code in all places except execute_short(), where the code is
-// inlined.
+// Not inlined, because execute_short() already contains a copy of this code.
 [[gnu::noinline]] void Executor::release_short_by_call(LpRecord& lp) {
     Sends::release_short<true>(core_, sends_, lp);
 }
@@ -263,7 +262,7 @@ bool Executor::may_undo_events() const noexcept {
 [[gnu::always_inline]] inline void Executor::execute_next(Group& group, LpRecord& lp,
                                                           const PendingEntry& entry) {
     EventRecord& event = core_.short_events.record_of(entry);
-    if (Rollbacks::drop_if_canceled(core_.short_events, group, lp, event)) return;
+    if (rollbacks_.drop_if_canceled(group, lp, event)) return;
     NW_CHECK(event.time >= core_.gvt);
     if (before(entry, lp.last_key)) rollbacks_.roll_back_before(group, lp, entry.key());
     if (check_.is_on() && check_.chooses(lp, event)) [[unlikely]] {
@@ -279,8 +278,8 @@ bool Executor::may_undo_events() const noexcept {
     if constexpr (paranoid) check_change(lp);
 }
 
-// Executes an event and measures its time. Only one in events_between_timed events is timed, and
-// its time stands for all of them.
+// Executes an event and measures its time. It is called for one of events_between_timed events, and
+// the time is used for all of these events.
 void Executor::run_timed(Group& group, LpRecord& lp, const PendingEntry& entry,
                          EventRecord& event) {
     until_timed_ = events_between_timed;

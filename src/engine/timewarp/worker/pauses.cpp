@@ -83,8 +83,7 @@ void Pauses::drop_canceled() {
     core_.pending.take_if(is_canceled, dropped);
     for (const PendingEntry& entry : dropped) {
         LpRecord& lp = core_.lp(entry.target);
-        Rollbacks::drop_if_canceled(core_.short_events, core_.group_of(lp), lp,
-                                    core_.short_events.record_of(entry));
+        rollbacks_.drop_if_canceled(core_.group_of(lp), lp, core_.short_events.record_of(entry));
     }
 }
 

@@ -32,9 +32,14 @@ void Relocation::carry_out() {
         const Status status = os.bind_thread(place.cpu);
         assignments.note_binding(self, status);
         if (status != 0) return;
-        // The policy for the old node would be worse than none if the kernel refuses the new one.
-        if (core_.plan.config.place->is_strict && os.require_memory_of(place.node) != 0)
-            os.prefer_local_memory();
+        if (core_.plan.config.place->is_strict) {
+            const Status memory = os.require_memory_of(place.node);
+            if (memory != 0) {
+                // Without this call, the worker would still take its memory from the old node.
+                os.prefer_local_memory();
+                assignments.note_memory_refusal(memory);
+            }
+        }
     }
     if (place.cpu >= 0 && place.cpu != assignments.cpu_of(self)) {
         assignments.note_moved(self, place);

@@ -41,14 +41,13 @@ class Rollbacks final : private Undoing {
     // If the event of the anti-message was executed, rolls the LP back.
     void receive_anti_message(const WireEvent& wire, Group& group, LpRecord& lp);
     // If the pending event was canceled, frees its record and removes the anti-message, if one has
-    // arrived. The caller has removed the event from the pending set. Returns whether the event was
-    // canceled.
-    static bool drop_if_canceled(ShortEvents& short_events, Group& group, LpRecord& lp,
-                                 EventRecord& event) {
+    // arrived. Returns whether the event was canceled. Requires: the event is no longer in the
+    // pending set.
+    bool drop_if_canceled(Group& group, LpRecord& lp, EventRecord& event) {
         const bool is_canceled = event.status == EventStatus::canceled ||
                                  (event.canceled_by_identity && lp.unmatched_anti_messages > 0 &&
                                   take_anti_message(group, lp, event));
-        if (is_canceled && !short_events.is_record(event)) free_event(group, event);
+        if (is_canceled && !core_.short_events.is_record(event)) free_event(group, event);
         return is_canceled;
     }
     // Whether a pending event was canceled: the status in the event's record is `canceled`, or the
