@@ -13,6 +13,9 @@ Sources:
                1996); latencies: J. Laudon, D. Lenoski, The SGI Origin: a ccNUMA highly scalable
                server (ISCA 1997). The TLB has 64 entries of two neighboring pages each, modeled as
                128 entries of one page
+  origin2000-timed  the same machine with lines of 64 bytes, for the modeled guest. The TLB has 512 entries,
+               so that it reaches 2 MiB with pages of 4 KiB, like 128 pages of 16 KiB, the usual size of
+               IRIX
   epyc7003     "Milan": AMD, Software Optimization Guide for AMD EPYC 7003 Processors (56665), chapter 2;
                eight cores share the last level. Latencies: assumed
   altra        Neoverse N1: Arm, Neoverse N1 Core Technical Reference Manual (100616); system cache of
@@ -78,6 +81,8 @@ MACHINES = {
     "origin2000": Machine((Cache(32 * KIB, 2, line=32), Cache(4 * MIB, 2, line=128)),
                           (Tlb((128, 128), unified=True), Tlb((0, 1))),
                           (5.1, 56), 310, 200, 3),
+    "origin2000-timed": Machine((Cache(32 * KIB, 2), Cache(4 * MIB, 2)), (Tlb((512, 512), unified=True), Tlb((0, 1))),
+                                (5.1, 56), 310, 200, 3),
     "epyc7003": Machine((Cache(32 * KIB, 8), Cache(512 * KIB, 8), Cache(32 * MIB, 16, share=8)),
                         (Tlb((64, 64), unified=True), Tlb((2048, 8), unified=True)),
                         (1.2, 4, 14), 96, 10, 0.12),

@@ -6,6 +6,7 @@ is to have an event and its saved state in one block. This idea is part of figur
 1, and with `snapshot`, a saved state is a separate block."""
 
 import dataclasses
+import typing
 
 import hardware
 from cachegrind import demand_valgrind
@@ -69,19 +70,28 @@ class Variant:
 
     method: Method
     workers: int
-    huge_pages: str = "auto"
+    huge_pages: str = ""  # empty: the usual value of the series
+    gvt_interval: str = ""  # empty: the engine's default
     prefetch: bool = True
     geometry: Geometry | None = None
+
+    @property
+    def change(self):
+        """The difference from the usual run; empty if there is none."""
+        words = [f"huge pages {self.huge_pages}"] if self.huge_pages else []
+        if self.gvt_interval:
+            words.append(f"GVT interval {self.gvt_interval}")
+        if not self.prefetch:
+            words.append("no prefetch")
+        return ", ".join(words)
 
     @property
     def key(self):
         words = [self.method.name]
         if self.method.rollback != "sequential":
             words.append(f"{self.workers} worker{'s' * (self.workers != 1)}")
-        if self.huge_pages != "auto":
-            words.append(f"huge pages {self.huge_pages}")
-        if not self.prefetch:
-            words.append("no prefetch")
+        if self.change:
+            words.append(self.change)
         return f"counts {self.geometry.name}" if self.geometry else "rates", ", ".join(words)
 
 
@@ -102,19 +112,21 @@ class Plan:
     geometries: list
     without_prefetch: str  # folder of a pcs that was built without prefetching; empty: none
     machine: dict
+    usual_huge_pages: typing.ClassVar = "auto"
 
     def points(self):
         """Figures 2 and 3; with hardware counters, figures 4 to 9 as well."""
         return [Variant(method, workers) for method in (MAIN_METHODS if self.quick else METHODS)
                 for workers in ([1] if method.rollback == "sequential" else self.worker_counts)]
 
+    def changes(self):
+        """The settings of later_points() that differ from the usual ones."""
+        return [{"huge_pages": "off"}, {"huge_pages": "on"}, *[{"prefetch": False}] * bool(self.without_prefetch)]
+
     def later_points(self):
-        """Large pages and prefetching, with one worker and with the largest number of workers."""
-        changes = [{"huge_pages": "off"}, {"huge_pages": "on"}]
-        if self.without_prefetch:
-            changes.append({"prefetch": False})
+        """Large pages and other changes, with one worker and with the largest number of workers."""
         least_and_most = sorted({1, self.worker_counts[-1]})
-        return [Variant(method, workers, **change) for change in changes for method in MAIN_METHODS
+        return [Variant(method, workers, **change) for change in self.changes() for method in MAIN_METHODS
                 for workers in ([1] if method == SEQUENTIAL else least_and_most)]
 
     def counted(self):
@@ -125,7 +137,7 @@ class Plan:
             methods, on_huge_pages = [SEQUENTIAL, MAIN_METHODS[-1]], MAIN_METHODS[-1:]
         return [Variant(method, 1, geometry=Geometry(**geometry), huge_pages=pages)
                 for geometry in self.geometries
-                for pages, some in (("auto", methods), ("on", on_huge_pages)) for method in some]
+                for pages, some in (("", methods), ("on", on_huge_pages)) for method in some]
 
     def schedule(self):
         """(run number, variant) in the order of execution: rates first. cachegrind counts each
@@ -138,8 +150,9 @@ class Plan:
     def arguments(self, variant, until):
         """The command line of pcs without --stats."""
         return ["--width", self.cells, "--height", self.cells, "--until", f"{until:.17g}", "--seed",
-                self.seed, "--engine", "timewarp", "--workers", variant.workers, "--huge-pages", variant.huge_pages,
-                *variant.method.arguments()]
+                self.seed, "--engine", "timewarp", "--workers", variant.workers,
+                "--huge-pages", variant.huge_pages or self.usual_huge_pages,
+                *(["--gvt-interval", variant.gvt_interval] if variant.gvt_interval else []), *variant.method.arguments()]
 
 
 def counts_of(options):

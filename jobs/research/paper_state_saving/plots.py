@@ -80,8 +80,9 @@ def plot_rates(folder, summary):
 def plot_counts(folder, summary):
     for number, (column, what) in counted_figures(summary).items():
         title, label = f"Figure {number}: {what} per committed event", f"{what} per committed event"
-        if "hardware" in summary["counts"]:
-            curves(folder, f"figure-{number}", summary, summary["counts"]["hardware"],
+        by_workers = summary["counts"].get(summary["settings"]["counts"])
+        if by_workers:
+            curves(folder, f"figure-{number}", summary, by_workers,
                    lambda point, column=column: point.get(column), title, label)
         else:
             bars(folder, f"figure-{number}", summary, column, title, label)

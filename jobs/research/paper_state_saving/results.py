@@ -38,8 +38,7 @@ def later(plan, records):
     for variant in plan.later_points():
         usual = Variant(variant.method, variant.workers)
         found.append({"method": variant.method.name, "workers": variant.workers,
-                      "change": f"huge pages {variant.huge_pages}" if variant.prefetch
-                      else "no prefetch", "rate": rate(records, variant),
+                      "change": variant.change, "rate": rate(records, variant),
                       "speed_up": speed_up(records, usual, variant)})
     return found
 
@@ -63,11 +62,12 @@ def counted_figures(summary):
 
 
 def counts(plan, records):
-    """{source: {method, with huge pages or not: {workers: counts per event}}}."""
+    """{source: {method, with huge pages or not: {workers: counts per event}}}. The source is a simulated geometry, or
+    Plan.counts."""
     variants = plan.counted() if plan.counts == "cachegrind" else plan.points()
     found = {}
     for variant in variants:
-        where = variant.geometry.name if variant.geometry else "hardware"
+        where = variant.geometry.name if variant.geometry else plan.counts
         name = variant.method.name + (", huge pages" if variant.huge_pages == "on" else "")
         figures = an_event(records, variant)
         if figures:

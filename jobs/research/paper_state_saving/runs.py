@@ -9,7 +9,7 @@ import cachegrind
 import hardware
 
 COUNTS = list(hardware.FIGURES)
-COLUMNS = ["method", "huge_pages", "prefetch", "counted_events", *COUNTS]
+COLUMNS = ["method", "huge_pages", "gvt_interval", "prefetch", "counted_events", *COUNTS]
 
 
 def run_for_rate(pcs, plan, variant, on_tick):
@@ -25,7 +25,11 @@ def run_once(pcs, plan, variant, run, on_tick):
     outcome, counts = (cachegrind.count if variant.geometry else run_for_rate)(pcs, plan, variant,
                                                                                on_tick)
     until = plan.count_until[-1] if variant.geometry else plan.until
+    return row_of(plan, variant, run, outcome, until, counts), outcome.message
+
+
+def row_of(plan, variant, run, outcome, until, counts):
+    """The row for runs.csv. `counts`: of COUNTS, and counted_events."""
     return {**common_row(plan, variant, run, outcome, variant.workers, until),
-            "method": variant.method.name, "huge_pages": variant.huge_pages,
-            "prefetch": "on" if variant.prefetch else "off",
-            **counts}, outcome.message
+            "method": variant.method.name, "huge_pages": variant.huge_pages or plan.usual_huge_pages,
+            "gvt_interval": variant.gvt_interval or "auto", "prefetch": "on" if variant.prefetch else "off", **counts}

@@ -26,10 +26,11 @@ def topology_name(text):
     return text
 
 
-def add_option(parser, name, meaning):
-    """The option --NAME: False if it is not given, None if it is given without a topology."""
+def add_option(parser, name, meaning, usual=TOPOLOGY):
+    """The option --NAME: False if it is not given, None if it is given without a topology. `usual`: the
+    topology of None, as text for the help."""
     parser.add_argument(f"--{name}", nargs="?", default=False, const=None, type=topology_name, metavar="TOPOLOGY",
-                        help=f"{meaning} [{TOPOLOGY}]")
+                        help=f"{meaning} [{usual}]")
 
 
 def demand_guest(name, series, programs, check_qemu=lambda qemu: None):

@@ -41,6 +41,13 @@ def _presets():
         "the machine of NUMA Time Warp, 8 nodes x 4 cores. Topology: P. Conway et al., IEEE Micro 30(2), 2010. "
         "Latencies and bandwidths: assumed, with the ratios of distances of 10, 16 and 22 and half a HyperTransport "
         "link of 16 bits for two hops")
+    yield "origin2000", Machine(
+        "origin2000-timed", _matrix(8, 310, lambda c, m: 540 if c // 2 == m // 2 else 757),
+        _matrix(8, 0, lambda c, m: 0), [670] * 8,
+        "the machine of the paper about state saving, 8 nodes x 2 processors, two nodes at each router. J. Laudon, "
+        "D. Lenoski, The SGI Origin: a ccNUMA highly scalable server (ISCA 1997): 310 ns to own memory, 540 ns to the "
+        "node at the same router, a mean of 726 ns to all other nodes (757 ns beyond the router gives this mean). "
+        "Bandwidth of a memory: 670 MB/s, assumed; links: no limit")
     yield "epyc", Machine(
         "epyc7003", _matrix(8, 96, lambda c, m: 112 if c // 4 == m // 4 else 192),
         _matrix(8, 0, lambda c, m: 0 if c // 4 == m // 4 else 18_000), [38_000] * 8,

@@ -20,6 +20,7 @@ class Cpu:
     overruns: int  # blocks that a CPU executed although it had to wait
     memory: list = field(default_factory=list)  # lines from the memory of each node
     passed: list = field(default_factory=list)  # lines from the caches of each node
+    loop: dict = field(default_factory=dict)  # the counts of the event loop; empty: no event loop ran on this CPU
 
 
 @dataclass
@@ -34,8 +35,15 @@ class Results:
         return [[sum(getattr(cpu, what)[m] for cpu in self.cpus if cpu.node == c) for m in range(nodes)]
                 for c in range(nodes)]
 
+    def event_loop(self):
+        """The counts of the event loop on all CPUs: instructions, loads, stores, and misses of the first and of
+        the last cache level and of the TLB. Empty if the program had no event loop."""
+        loops = [cpu.loop for cpu in self.cpus if cpu.loop]
+        return {name: sum(loop[name] for loop in loops) for name in loops[0]} if loops else {}
+
     def fields(self):
-        return asdict(self) | {"memory": self.matrix("memory"), "passed": self.matrix("passed")}
+        return asdict(self) | {"memory": self.matrix("memory"), "passed": self.matrix("passed"),
+                               "event_loop": self.event_loop()}
 
     def lines(self):
         memory, passed = self.matrix("memory"), self.matrix("passed")
@@ -57,6 +65,8 @@ def read(file):
             values = dict(zip(words[1::2], map(int, words[2::2])))
             cpus.append(Cpu(int(words[0]), values["node"], values["time"] / 1e12, values["accesses"], values["walks"],
                             values["upgrades"], values["waited"] / 1e12, values["allowances"], values["overruns"]))
+        elif name == "loop":
+            cpus[int(words[0])].loop = dict(zip(words[1::2], map(int, words[2::2])))
         else:
             setattr(cpus[int(words[0])], name, list(map(int, words[1:])))
     return Results(begin / 1e12, end / 1e12, cpus)

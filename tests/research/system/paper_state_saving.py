@@ -93,7 +93,12 @@ for fragment, arguments in [("--geometry", ["--geometry", "a:1,2:3,4,5:6,7,8"]),
                             ("--workers", ["--workers", "0,1"]), ("--workers", ["--workers", "two"]),
                             ("--without-prefetch", ["--without-prefetch", programs.work]),
                             ("--counts", ["--counts", "perf"]),
-                            ("--resume", ["--resume", series, "--workers", "1"])]:
+                            ("--resume", ["--resume", series, "--workers", "1"]),
+                            ("--latency-factor", ["--latency-factor", "2"]),
+                            ("8 nodes", ["--timed", "n4"]), ("16 CPUs", ["--timed", ",".join(["3:320M"] * 8)]),
+                            ("16 CPUs", ["--timed", "--workers", "17"]),
+                            ("--counts", ["--timed", "--counts", "hardware"]),
+                            ("--without-prefetch", ["--timed", "--without-prefetch", programs.bin])]:
     programs.refused(2, [fragment], python, SCRIPT, "--programs", programs.bin, *arguments)
 
 programs.leave()

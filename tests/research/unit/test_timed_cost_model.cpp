@@ -55,6 +55,19 @@ TEST_CASE("CostModel: a miss costs the latency between the CPU's node and the pa
     CHECK(model.counts(2).memory[1] == 2);
 }
 
+TEST_CASE("CostModel: stores and misses of the first level are counted") {
+    Model model;
+    model.load(0, 0);
+    model.store(0, 0);
+    model.load(0, 10 * page);
+    for (unsigned way = 1; way <= 8; ++way) model.load(0, way * 8 * line);
+    model.load(0, 0);  // only in the second level
+    CHECK(model.counts(0).accesses == 12);
+    CHECK(model.counts(0).stores == 1);
+    CHECK(model.counts(0).first_misses == 11);
+    CHECK(model.counts(0).memory[0] == 10);
+}
+
 TEST_CASE("CostModel: misses of consecutive lines overlap, and so do misses of stores") {
     Model model;
     model.load(0, 0);

@@ -79,6 +79,7 @@ CostModel::CostModel(CostRules rules)
 Picoseconds CostModel::cost_of(unsigned number, const Access& access, Picoseconds now) {
     Cpu& cpu = *cpus_[number];
     ++cpu.counts.accesses;
+    if (access.is_store) ++cpu.counts.stores;
     Picoseconds cost = 0;
     if (cpu.tlb.look_up(access.address, qemu::is_huge_page(access.address, access.offset)).walk) {
         ++cpu.counts.walks;
@@ -108,6 +109,7 @@ Picoseconds CostModel::cost_of_line(Cpu& cpu, std::uint64_t address, std::uint64
     const bool may_be_shared = is_store && level < qemu::cache_levels &&
                                stamp.changes != stamp.before && stamp.writer != qemu::Stamp::nobody;
     if (level == 0 && !may_be_shared) return 0;
+    if (level > 0) ++cpu.counts.first_misses;
     // Called for each miss of the first level, also for a store: it stores the line.
     const bool is_stream = level > 0 && cpu.streams.continues(offset >> qemu::Stamps::line_shift);
     Miss miss =

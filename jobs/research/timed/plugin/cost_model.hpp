@@ -66,6 +66,8 @@ struct CostRules {
 
 struct AccessCounts {
     std::uint64_t accesses = 0;
+    std::uint64_t stores = 0;        // of the accesses
+    std::uint64_t first_misses = 0;  // lines that were not in the first level
     std::uint64_t walks = 0;
     std::uint64_t memory[nodes_max] = {};  // lines from the memory of each node
     std::uint64_t passed[nodes_max] = {};  // lines from the caches of each node

@@ -9,16 +9,20 @@
 //
 //   instruction=PS   modeled time of an instruction
 //   skew=PS          how far a vCPU may be ahead of the slowest one
-//   out=FILE         the figures are written to FILE, three lines for each CPU
+//   out=FILE         the figures are written to FILE, three or four lines for each CPU
 //
 // The mark of meter_begin (util/meter_marks.hpp) starts the model of memory. Before it, accesses to
-// memory take no time.
+// memory take no time. The marks of phases limit the counts of the event loop: on each vCPU, from
+// the first phase of an event loop to the first mark of its end.
 //
 // At most 16 vCPUs: QEMU moves larger scoreboards while vCPUs execute code. Requires QEMU 9.1 or
 // later (conditional callbacks), accel=tcg,thread=multi, and an x86-64 host.
 #include <cstdio>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -41,6 +45,17 @@ constexpr Picoseconds device_time = 200'000;
 constexpr int exit_unusable = 77;
 constexpr std::size_t vcpus_max = 16;
 
+// The counts of a vCPU since the model of memory began.
+struct Counts {
+    std::uint64_t instructions = 0;
+    AccessCounts memory;
+};
+
+// The counts of a vCPU at the beginning and at the end of the event loop.
+struct EventLoop {
+    std::optional<Counts> begin, end;
+};
+
 // The data of the plug-in. They are never deleted, because QEMU's threads use them until the
 // process ends.
 struct Guest {
@@ -51,11 +66,19 @@ struct Guest {
 
     std::unique_ptr<CostModel> model;
     std::unique_ptr<GuestClock> clock;
-    qemu_plugin_u64 used{};
+    qemu_plugin_u64 used{}, instructions{};
+    std::vector<EventLoop> loops;  // of the vCPUs
     Picoseconds model_begin = 0;
 
     bool configure(int argc, char** argv);
     void start_model();
+    Counts counts(unsigned vcpu) const {
+        const auto* words = static_cast<const std::uint64_t*>(
+            qemu_plugin_scoreboard_find(instructions.score, vcpu));
+        return {words[instructions.offset / sizeof *words], model->counts(vcpu)};
+    }
+    // A thread on this vCPU begins a phase.
+    void note_phase(unsigned vcpu, MeterPhase phase);
     void write() const;
 };
 Guest* the_guest = nullptr;
@@ -91,6 +114,36 @@ void Guest::start_model() {
     clock->start_model();
 }
 
+void Guest::note_phase(unsigned vcpu, MeterPhase phase) {
+    if (!clock->is_modeling() || phase == MeterPhase::none || phase == MeterPhase::set_up) return;
+    EventLoop& loop = loops[vcpu];
+    if (phase != MeterPhase::ending) {
+        if (!loop.begin) loop.begin = counts(vcpu);
+    } else if (loop.begin && !loop.end) {
+        loop.end = counts(vcpu);
+    }
+}
+
+void write_loop(std::FILE* file, unsigned cpu, const EventLoop& loop) {
+    if (!loop.end) return;
+    const auto lines = [](const AccessCounts& counts) {
+        return std::accumulate(counts.memory, counts.memory + nodes_max, std::uint64_t{0}) +
+               std::accumulate(counts.passed, counts.passed + nodes_max, std::uint64_t{0});
+    };
+    const AccessCounts &begin = loop.begin->memory, &end = loop.end->memory;
+    const auto stores = end.stores - begin.stores;
+    std::fprintf(file,
+                 "loop %u instructions %llu loads %llu stores %llu l1_misses %llu l2_misses %llu "
+                 "tlb_misses %llu\n",
+                 cpu,
+                 static_cast<unsigned long long>(loop.end->instructions - loop.begin->instructions),
+                 static_cast<unsigned long long>(end.accesses - begin.accesses - stores),
+                 static_cast<unsigned long long>(stores),
+                 static_cast<unsigned long long>(end.first_misses - begin.first_misses),
+                 static_cast<unsigned long long>(lines(end) - lines(begin)),
+                 static_cast<unsigned long long>(end.walks - begin.walks));
+}
+
 void Guest::write() const {
     if (!clock->is_modeling()) return;
     std::FILE* const file = std::fopen(out.c_str(), "w");
@@ -119,6 +172,7 @@ void Guest::write() const {
         };
         print("memory", counts.memory);
         print("passed", counts.passed);
+        write_loop(file, cpu, loops[cpu]);
     }
     const bool is_whole = std::ferror(file) == 0;
     if (std::fclose(file) == 0 && is_whole) return;
@@ -144,6 +198,22 @@ void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t address,
 
 void on_allowance_used(unsigned vcpu, void*) { the_guest->clock->on_allowance_used(vcpu); }
 
+void on_mark(qemu_plugin_insn* instruction, std::uint32_t mark) {
+    const auto kind = static_cast<MeterMark>(mark >> 8 & 0xff);
+    if (kind == MeterMark::begin)
+        qemu_plugin_register_vcpu_insn_exec_cb(
+            instruction, [](unsigned, void*) { the_guest->start_model(); }, QEMU_PLUGIN_CB_NO_REGS,
+            nullptr);
+    if (kind == MeterMark::phase)
+        qemu_plugin_register_vcpu_insn_exec_cb(
+            instruction,
+            [](unsigned vcpu, void* phase) {
+                the_guest->note_phase(
+                    vcpu, static_cast<MeterPhase>(reinterpret_cast<std::uintptr_t>(phase)));
+            },
+            QEMU_PLUGIN_CB_NO_REGS, reinterpret_cast<void*>(std::uintptr_t{mark & 0xff}));
+}
+
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     Guest& guest = *the_guest;
     const std::size_t count = qemu_plugin_tb_n_insns(block);
@@ -152,16 +222,14 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
         const Code code = code_of(instruction);
         if (code[0] == 0xf3 && code[1] == 0x90) time += pause_time;
-        const std::uint32_t mark = mark_of(code);
-        if (mark != 0 && static_cast<MeterMark>(mark >> 8 & 0xff) == MeterMark::begin)
-            qemu_plugin_register_vcpu_insn_exec_cb(
-                instruction, [](unsigned, void*) { the_guest->start_model(); },
-                QEMU_PLUGIN_CB_NO_REGS, nullptr);
+        if (const std::uint32_t mark = mark_of(code); mark != 0) on_mark(instruction, mark);
         qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_RW, nullptr);
     }
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(block, qemu_plugin_inline_add_u64, guest.used,
                                                       static_cast<std::uint64_t>(time));
+    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
+        block, qemu_plugin_inline_add_u64, guest.instructions, static_cast<std::uint64_t>(count));
     qemu_plugin_register_vcpu_tb_exec_cond_cb(block, on_allowance_used, QEMU_PLUGIN_CB_NO_REGS,
                                               qemu_plugin_cond_ge, guest.used,
                                               GuestClock::allowance_used, nullptr);
@@ -188,7 +256,11 @@ extern "C" {
     the_guest->clock = std::make_unique<GuestClock>(
         static_cast<unsigned>(the_guest->rules.node_of_cpu.size()), the_guest->skew,
         GuestClock::Host{.real_time = host_time, .wake_main = wake_main_thread});
-    the_guest->used = {qemu_plugin_scoreboard_new(64), 0};
+    // A row for each vCPU, of the size of a cache line.
+    qemu_plugin_scoreboard* const words = qemu_plugin_scoreboard_new(64);
+    the_guest->used = {words, 0};
+    the_guest->instructions = {words, sizeof(std::uint64_t)};
+    the_guest->loops.resize(the_guest->rules.node_of_cpu.size());
     interpose(*the_guest->clock);
     qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
     qemu_plugin_register_vcpu_idle_cb(

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./jobs/run paper-state-saving --timed: figures 2 to 9 in the modeled guest (../timed), whose nodes, caches and TLBs
+are similar to those of the paper's machine, an SGI Origin 2000. All times are modeled. The counts are those of the same
+runs: all vCPUs with a worker, from the beginning to the end of the event loop.
+
+Usual runs have pages of 4 KiB. Two changes test the paper's explanation:
+
+    huge pages on           nearly no TLB misses remain
+    GVT interval            the memory of events and saved states is not reused for a long time. In the paper, buffers are
+                            reused in FIFO order, so each event uses memory that has left the caches and the TLB"""
+
+import dataclasses
+import tempfile
+import typing
+
+import topology
+from experiments import MAIN_METHODS, REVERSE, SEQUENTIAL, Plan
+from hardware import FIGURES
+from research.meter.presets import MACHINES as CORES
+from research.qemu import guest_series
+from research.series.summary import ratio, spread, warnings_about_runs
+from research.timed.machines import MACHINES
+from research.timed.version import check_version
+from results import an_event, counts, measured, rates
+from runs import row_of
+
+MACHINE = "origin2000"
+NODES, NODE = 8, "2:320M"  # two processors per node, as in the paper's machine
+TOPOLOGY = ",".join([NODE] * NODES)
+WORKERS = [1, 2, 4, 8, 15]  # of the paper's numbers
+UNTIL = 300
+# 20,000 events of a worker and their saved states are more than the last cache (4 MiB) and the TLB (2 MiB) of its CPU
+# hold. So a longer interval would not cause more misses.
+GVT_INTERVAL = "20000ev"
+QUICK = {"cells": 24, "until": 300, "workers": [1, 4]}
+
+
+@dataclasses.dataclass
+class TimedPlan(Plan):
+    topology: str
+    latency_factor: float
+    usual_huge_pages: typing.ClassVar = "off"
+
+    def points(self):
+        return [variant for variant in super().points() if variant.method in MAIN_METHODS]
+
+    def changes(self):
+        found = [{"huge_pages": "on"}, {"gvt_interval": GVT_INTERVAL}, {"gvt_interval": GVT_INTERVAL, "huge_pages": "on"}]
+        return found[:1] if self.quick else found
+
+    def later_points(self):
+        return [variant for variant in super().later_points()
+                if not (variant.gvt_interval and variant.method == SEQUENTIAL) and not (self.quick and variant.workers > 1)]
+
+
+def new_plan(options, machine):
+    nodes = topology.parse(options.timed).nodes
+    quick = QUICK if options.quick else {}
+    cpus = sum(node.cpus for node in nodes)
+    workers = options.workers or quick.get("workers", [count for count in WORKERS if count <= cpus])
+    return TimedPlan(
+        seed=1 if options.seed is None else options.seed, runs=options.runs or (1 if options.quick else 3),
+        quick=options.quick, only="rates", cells=quick.get("cells", 120),
+        until=options.until or quick.get("until", UNTIL), count_until=[], worker_counts=workers, counts="modeled",
+        geometries=[], without_prefetch="", machine=machine, topology=options.timed,
+        latency_factor=options.latency_factor or 1)
+
+
+def demand_guest(series, programs):
+    """Raises ProgramFailed if something that the runs need is missing."""
+    guest_series.demand_guest("timed", series, programs, check_version)
+
+
+def run_once(pcs, plan, variant, run, on_tick):
+    """(the row for runs.csv, the message if the run failed)."""
+    with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
+        outcome, found = guest_series.run_in_guest(
+            "timed", pcs.parent, plan.topology, [pcs, *plan.arguments(variant, plan.until)],
+            ["--machine", MACHINE, "--latency-factor", plan.latency_factor], folder, on_tick)
+    figures = {column: found["event_loop"][column] for column in FIGURES} if found else {}
+    if figures:
+        figures["counted_events"] = outcome.stats[0]["committed_events"]
+    return row_of(plan, variant, run, outcome, plan.until, figures), outcome.message
+
+
+# --- Results -----------------------------------------------------------------------------------
+
+def walk_share(records, variant):
+    """The share of the time of all workers that walks through the page table take."""
+    walks, seconds = records.of(variant, "tlb_misses"), records.of(variant)
+    walk = CORES[MACHINES[MACHINE].cores].walk_ns * 1e-9
+    return spread(walks[run] * walk / (seconds[run] * variant.workers) for run in walks)
+
+
+def results(plan, records):
+    return {"rates": rates(plan, records), "counts": counts(plan, records),
+            "runs": [{"method": variant.method.name, "workers": variant.workers, "change": variant.change,
+                      **measured(records, variant), "slower_than_reverse": slower_than_reverse(records, variant),
+                      "walk_share": walk_share(records, variant), "an_event": an_event(records, variant)}
+                     for variant in plan.points() + plan.later_points()]}
+
+
+def slower_than_reverse(records, variant):
+    """The time of the run / the time of the same run with reverse computation."""
+    return ratio(records, variant, dataclasses.replace(variant, method=REVERSE), "wall_seconds")
+
+
+def warnings(plan, records):
+    return [guest_series.MODELED, *warnings_about_runs(plan, records)]
