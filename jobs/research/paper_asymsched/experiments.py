@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runs of "Thread and Memory Placement on NUMA Systems: Asymmetry Matters" (USENIX ATC 2015), slide 5:
-one program on two nodes, with all its data on one of them, the master.
+one program on two nodes, with all its data on one of them, the master. nodes.py has the runs on three nodes.
 
 The paper runs streamcluster, which no model here resembles. The program here is PHOLD with large states: each
 event reads and writes the whole state of its LP. The conservative engine keeps no past, so the states are nearly
@@ -15,6 +15,7 @@ nodes 0 and 1. The other ratios follow from the table of bandwidths."""
 import dataclasses
 from pathlib import Path
 
+import nodes
 from lib import machine_file
 from lib.series.runner import rounds
 
@@ -76,20 +77,23 @@ class Plan:
     seed: int
     runs: int
     quick: bool
-    until: float
+    until: dict  # workload -> virtual time
     latency_factor: float
     instruction_ns: float
+    three_nodes: dict  # nodes.planned(); empty: not run
     machine: dict
 
     def variants(self):
-        return list(PAIRS)
+        return [*PAIRS, *(nodes.variants(self.three_nodes) if self.three_nodes else [])]
 
     def schedule(self):
         return rounds(self.variants(), self.runs, self.seed)
 
 
 def new_plan(options, machine):
-    return Plan(seed=1 if options.seed is None else options.seed, runs=options.runs or (1 if options.quick else 3),
-                quick=options.quick, until=options.until or (QUICK_UNTIL if options.quick else UNTIL),
-                latency_factor=options.latency_factor or 1, instruction_ns=options.instruction or INSTRUCTION_NS,
-                machine=machine)
+    seed = 1 if options.seed is None else options.seed
+    until = {"pairs": QUICK_UNTIL} if options.quick else {"pairs": UNTIL, "three nodes": nodes.UNTIL}
+    return Plan(seed=seed, runs=options.runs or (1 if options.quick else 3), quick=options.quick,
+                until={name: options.until or end for name, end in until.items()}, latency_factor=options.latency_factor or 1,
+                instruction_ns=options.instruction or INSTRUCTION_NS, machine=machine,
+                three_nodes={} if options.quick else nodes.planned(options.programs, bandwidths(), seed))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """summary.md, the page of the series."""
 
+import nodes
 from experiments import LPS, MACHINE, OVERLAP, STATE_BYTES, TOPOLOGY
 from lib.series.machine import one_line
 from research.series.page import beginning, digests, milliseconds, shown, table
@@ -17,11 +18,34 @@ def page(summary):
              shown(row["ratio"]), "fitted" if row["fitted"] else
              "–" if row["difference"] is None else f"{100 * row['difference']:+.0f} %"] for row in summary["pairs"]]
     return "\n".join([
-        *beginning("A program on two nodes of the AsymSched machine, in modeled time", machine, summary),
-        f"Made by `./jobs/run paper-asymsched`; [runs.csv](runs.csv) has every run. PHOLD with {LPS:,} LPs of "
-        f"{STATE_BYTES} bytes on the conservative engine until {settings['until']:g}; all memory is on one node. The "
-        "paper: streamcluster (slide 5). The ratios are to the time on nodes 0 and 1. The time of an instruction was "
-        "chosen so that the ratio of nodes 0 and 4 is near that of the paper; the other ratios follow from the bandwidths. "
+        *beginning("A program on some nodes of the AsymSched machine, in modeled time", machine, summary),
+        "Made by `./jobs/run paper-asymsched`; [runs.csv](runs.csv) has every run. "
         f"Runs of each kind: {settings['runs']}; seed {settings['seed']}. Shown are the median and, in brackets, the "
-        "minimum and the maximum.", "", *digests(summary), "![ratios](pairs.svg)", "",
-        *table(["run", "MB/s of the link", "paper, s", "paper, ratio", "here, ms", "here, ratio", "difference"], rows)])
+        "minimum and the maximum.", "", *digests(summary), "## Two nodes", "", f"PHOLD with {LPS:,} LPs of "
+        f"{STATE_BYTES} bytes on the conservative engine until {settings['until']['pairs']:g}; all memory is on one node. The "
+        "paper: streamcluster (slide 5). The ratios are to the time on nodes 0 and 1. The time of an instruction was "
+        "chosen so that the ratio of nodes 0 and 4 is near that of the paper; the other ratios follow from the bandwidths.",
+        "", "![ratios](pairs.svg)", "",
+        *table(["run", "MB/s of the link", "paper, s", "paper, ratio", "here, ms", "here, ratio", "difference"], rows),
+        *(three_nodes(summary) if "three_nodes" in summary else [])])
+
+
+def three_nodes(summary):
+    found = summary["three_nodes"]
+
+    def text(placement):
+        return " ".join(map(str, placement))
+
+    rows = [[row["name"], ", ".join(map(text, row["nodes"])), ", ".join(str(slowest) for slowest, _ in row["links"]),
+             milliseconds(row["seconds"], "{:.1f}")] for row in found["rows"]]
+    placements = [[text(one["nodes"]), *one["links"], milliseconds(one["seconds"], "{:.1f}"), shown(one["ratio"])]
+                  for one in found["placements"]]
+    return ["## Three nodes", "",
+            f"PHOLD in Time Warp with one worker on each node, {nodes.LPS:,} LPs, and messages of {nodes.PAYLOAD_BYTES} "
+            f"bytes to random LPs, until {summary['settings']['until']['three nodes']:g}. The best and the worst "
+            "placement have the fastest and the slowest link; if two placements have equally slow links, the sum of all "
+            "links decides. AsymSched decides by the sum of the links, and accepts each sum above 0.9 of the largest sum.",
+            "", *table(["placement", "nodes", "MB/s of the slowest link", "here, ms"], rows),
+            "All placements that were run:", "",
+            *table(["nodes", "MB/s of the slowest link", "MB/s of all links", "here, ms", "time / time of the best"],
+                   placements)]

@@ -3,6 +3,7 @@
 
 import tempfile
 
+import nodes
 from experiments import BASE, FITTED, MACHINE, OVERLAP, PAIRS, TOPOLOGY, bandwidths
 from lib.series.runner import common_row
 from research.qemu import guest_series
@@ -17,15 +18,17 @@ def demand_guest(series, programs):
     guest_series.demand_guest("timed", series, programs, check_version)
 
 
-def run_once(phold, plan, pair, run, on_tick):
-    """(the row for runs.csv, the message if the run failed)."""
+def run_once(phold, plan, placement, run, on_tick):
+    """(the row for runs.csv, the message if the run failed). `placement`: a Pair or a nodes.Static."""
+    until = plan.until[placement.key[0]]
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         outcome, _ = guest_series.run_in_guest(
-            "timed", phold.parent, TOPOLOGY, pair.command(phold, plan.seed, plan.until),
+            "timed", phold.parent, TOPOLOGY, placement.command(phold, plan.seed, until),
             ["--machine", MACHINE, "--instruction", plan.instruction_ns, "--overlap", OVERLAP,
              "--latency-factor", plan.latency_factor], folder, on_tick)
-    return {**common_row(plan, pair, run, outcome, 2, plan.until), "nodes": " ".join(map(str, pair.nodes)),
-            "master": pair.master, "link_mb_s": pair.link(bandwidths())}, outcome.message
+    return {**common_row(plan, placement, run, outcome, len(placement.nodes), until),
+            "nodes": " ".join(map(str, placement.nodes)), "master": placement.master,
+            "link_mb_s": placement.link(bandwidths())}, outcome.message
 
 
 def results(plan, records):
@@ -38,7 +41,8 @@ def results(plan, records):
                      "ratio": ratio(records, pair, BASE, "wall_seconds"), "fitted": pair == FITTED})
     for row in rows:
         row["difference"] = row["ratio"] and row["ratio"]["median"] / row["paper_ratio"] - 1
-    return {"pairs": rows}
+    three = {"three_nodes": nodes.results(plan.three_nodes, records, bandwidths())} if plan.three_nodes else {}
+    return {"pairs": rows} | three
 
 
 def warnings(plan, records):

@@ -14,6 +14,11 @@ MARKS = {"1": (0.95, "o"), "4": (0.8, "s"), "16": (0.65, "^"), "auto": (0.5, "D"
 BARS = ("#4477aa", "#ddaa33", "#999999")
 
 
+# The values that the text of the paper states, on 15 processors. State saving in the paper is like `copy 1` here.
+PAPER = {"figure-2": {"reverse": 730e3, "copy 1": 115e3}, "figure-3": {"reverse": 13.8}}
+PAPER_WORKERS = 15
+
+
 def style_of(method):
     shade, mark = MARKS.get(method.split()[-1], (0.8, "o"))
     return {"color": pyplot.get_cmap(COLORS[method.split()[0]])(shade), "marker": mark}
@@ -35,6 +40,10 @@ def curves(folder, name, summary, methods, figure_of, title, label):
         axes.errorbar([workers for workers, _ in known], [value["median"] for value in values],
                       yerr=errors_of(values), label=method, capsize=3, markersize=4, linewidth=1.2,
                       **style)
+    if PAPER_WORKERS in summary["settings"]["worker_counts"]:
+        for method, value in PAPER.get(name, {}).items():
+            axes.plot([PAPER_WORKERS], [value], linestyle="", markersize=11, label=f"the paper, {method}",
+                      color=style_of(method)["color"], marker="*", markeredgecolor="black")
     axes.set_xticks(summary["settings"]["worker_counts"])
     axes.set_xlabel("workers")
     axes.set_ylabel(label)

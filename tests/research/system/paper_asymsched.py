@@ -3,6 +3,7 @@
 """Tests `./jobs/run paper-asymsched` without the guest: wrong options, missing programs, the links of the pairs, and
 the computation of ratios."""
 
+import itertools
 import subprocess
 import sys
 
@@ -25,11 +26,14 @@ for fragment, arguments in [("--runs", ["--runs", 0]), ("--until", ["--until", "
                     f"{arguments[0]}: exit code {done.returncode}, {done.stderr.strip()}")
 done = series(folder=programs.work)
 programs.expect(done.returncode == 4 and "phold" in done.stderr, f"no programs: {done.returncode}, {done.stderr.strip()}")
-done = series(folder=programs.stand_in("alone", "phold", "pass"))
-programs.expect(done.returncode == 4 and "timed_plugin.so" in done.stderr and len(done.stderr.splitlines()) == 1,
-                f"no plug-in: exit code {done.returncode}, {done.stderr.strip()}")
+alone = programs.stand_in("alone", "phold", "pass")
+for missing, arguments in (("timed_plugin.so", ["--quick"]), ("placement", [])):
+    done = series(*arguments, folder=alone)
+    programs.expect(done.returncode == 4 and f"no {missing}" in done.stderr and len(done.stderr.splitlines()) == 1,
+                    f"no {missing}: exit code {done.returncode}, {done.stderr.strip()}")
 
 sys.path[:0] = [str(CHECKOUT / "jobs"), str(CHECKOUT / "tests/guest"), str(CHECKOUT / "jobs/research/paper_asymsched")]
+import nodes  # noqa: E402
 from experiments import PAIRS, bandwidths  # noqa: E402
 from runs import results  # noqa: E402
 
@@ -43,13 +47,25 @@ programs.expect(words[:5] == ["numactl", "-C", "0,2", "-m", "2"] and words[words
 
 
 class Records:
-    """Two runs of each pair: the time is that of the paper / 1000, in the second run times 1.1."""
+    """Two runs of each placement: the time is that of the paper / 1000, or 1 s, in the second run times 1.1."""
 
-    def of(self, pair, column):
-        return {1: pair.seconds / 1000, 2: 1.1 * pair.seconds / 1000}
+    def of(self, placement, column):
+        seconds = getattr(placement, "seconds", 1000)
+        return {1: seconds / 1000, 2: 1.1 * seconds / 1000}
 
 
-rows = results(None, Records())["pairs"]
+class Plan:
+    three_nodes = nodes.planned(programs.bin, bandwidths(), 1)
+
+
+# AsymSched never chooses a smaller sum of links than the program has, and its choice has at least 0.9 of the largest sum.
+most = max(nodes.Static(three).links(bandwidths())[1] for three in itertools.combinations(range(8), 3))
+sums = [[nodes.Static(three).links(bandwidths())[1] for three in Plan.three_nodes[name]] for name in ("starts", "chosen")]
+programs.expect(all(before <= after >= 0.9 * most for before, after in zip(*sums)), f"sums of links: {sums} of {most}")
+found = results(Plan, Records())
+programs.expect(len(found["three_nodes"]["rows"]) == 5 and found["three_nodes"]["rows"][0]["seconds"]["runs"] == 2,
+                "results for three nodes")
+rows = found["pairs"]
 programs.expect(all(abs(row["difference"]) < 1e-9 for row in rows) and rows[0]["ratio"]["runs"] == 2
                 and [row["fitted"] for row in rows].count(True) == 1, "the paper's own times have no difference")
 programs.leave()
