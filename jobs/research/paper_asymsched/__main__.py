@@ -19,7 +19,7 @@ sys.path += [str(JOBS), str(JOBS.parent / "tests/guest")]
 from research.series.command import Series, main, number_in, parser_of, parsed  # noqa: E402
 from research.timed.arguments import number_in as factor_in  # noqa: E402
 import nodes  # noqa: E402
-from experiments import INSTRUCTION_NS, Plan, QUICK_UNTIL, UNTIL, new_plan  # noqa: E402
+from experiments import EXPERIMENTS, INSTRUCTION_NS, Plan, QUICK_UNTIL, UNTIL, new_plan  # noqa: E402
 from report import page  # noqa: E402
 from runs import COLUMNS, demand_guest, results, run_once, warnings  # noqa: E402
 
@@ -28,9 +28,10 @@ def read(arguments):
     """(series, options) for the arguments of the command line."""
     parser = parser_of("paper-asymsched", "One program on two or three nodes, on the machine of AsymSched (USENIX ATC 2015), "
                        "in modeled time", "phold", runs="3; --quick 1", codes="77 the guest cannot run here; ")
+    parser.add_argument("--only", choices=EXPERIMENTS, help="one program on two, or on three nodes [both]")
     parser.add_argument("--until", type=number_in(1e-9, "above 0"), metavar="T",
                         help=f"end of each run in virtual time [two nodes {UNTIL}, three nodes {nodes.UNTIL}; --quick "
-                             f"{QUICK_UNTIL}, only two nodes]")
+                             f"{QUICK_UNTIL} and {nodes.QUICK_UNTIL}]")
     parser.add_argument("--latency-factor", metavar="F", type=factor_in(0.1, 10),
                         help="all latencies of memory are multiplied by F [1]")
     parser.add_argument("--instruction", metavar="NS", type=factor_in(0.01, 100, " ns"),

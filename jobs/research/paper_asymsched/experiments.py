@@ -29,6 +29,10 @@ UNTIL, QUICK_UNTIL = 8, 1
 LOOKAHEAD = 0.5
 
 
+TWO, THREE = "two nodes", nodes.WORKLOAD
+EXPERIMENTS = {TWO.replace(" ", "-"): TWO, THREE.replace(" ", "-"): THREE}  # by the value of --only
+
+
 @dataclasses.dataclass(frozen=True)
 class Pair:
     """A run on `nodes` with all memory on the node `master`. `seconds`: the paper's time."""
@@ -43,7 +47,7 @@ class Pair:
 
     @property
     def key(self):
-        return "pairs", self.name
+        return TWO, self.name
 
     def command(self, phold, seed, until):
         """The command line in the guest, without --stats. The CPU of node n is CPU n."""
@@ -77,14 +81,14 @@ class Plan:
     seed: int
     runs: int
     quick: bool
-    until: dict  # workload -> virtual time
+    until: dict  # experiment -> virtual time
     latency_factor: float
     instruction_ns: float
     three_nodes: dict  # nodes.planned(); empty: not run
     machine: dict
 
     def variants(self):
-        return [*PAIRS, *(nodes.variants(self.three_nodes) if self.three_nodes else [])]
+        return [*(PAIRS if TWO in self.until else ()), *(nodes.variants(self.three_nodes) if self.three_nodes else ())]
 
     def schedule(self):
         return rounds(self.variants(), self.runs, self.seed)
@@ -92,8 +96,10 @@ class Plan:
 
 def new_plan(options, machine):
     seed = 1 if options.seed is None else options.seed
-    until = {"pairs": QUICK_UNTIL} if options.quick else {"pairs": UNTIL, "three nodes": nodes.UNTIL}
+    until = {TWO: QUICK_UNTIL if options.quick else UNTIL, THREE: nodes.QUICK_UNTIL if options.quick else nodes.UNTIL}
+    if options.only:
+        until = {EXPERIMENTS[options.only]: until[EXPERIMENTS[options.only]]}
     return Plan(seed=seed, runs=options.runs or (1 if options.quick else 3), quick=options.quick,
                 until={name: options.until or end for name, end in until.items()}, latency_factor=options.latency_factor or 1,
                 instruction_ns=options.instruction or INSTRUCTION_NS, machine=machine,
-                three_nodes={} if options.quick else nodes.planned(options.programs, bandwidths(), seed))
+                three_nodes=nodes.planned(options.programs, bandwidths(), seed) if THREE in until else {})

@@ -18,10 +18,11 @@ from pathlib import Path
 from lib.series.machine import ProgramFailed, last_line
 from research.series.summary import ratio, spread
 
+WORKLOAD = "three nodes"
 COUNT = 3  # nodes of the program
 RANDOM_PLACEMENTS = 5
 LPS, PAYLOAD_BYTES = 3072, 4096
-UNTIL = 15
+UNTIL, QUICK_UNTIL = 15, 2
 LOOKAHEAD = 0.5
 
 
@@ -38,7 +39,7 @@ class Static:
 
     @property
     def key(self):
-        return "three nodes", self.name
+        return WORKLOAD, self.name
 
     def command(self, phold, seed, until):
         """The command line in the guest, without --stats. The CPU of node n is CPU n."""

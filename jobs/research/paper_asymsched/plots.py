@@ -1,11 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of the series: the paper's ratios beside those of the modeled machine."""
+"""The pictures of the series: the paper's ratios beside those of the modeled machine, and the placements on three
+nodes."""
 
 from lib.plotting import pyplot
 from research.series.figures import errors_of, save
 
 
 def plot_all(folder, summary):
+    if "pairs" in summary:
+        plot_pairs(folder, summary)
+    if "three_nodes" in summary:
+        plot_three_nodes(folder, summary)
+
+
+def plot_three_nodes(folder, summary):
+    """Each placement by the sum of its links, by which AsymSched decides."""
+    found = [one for one in summary["three_nodes"]["placements"] if one["seconds"]]
+    figure, axes = pyplot.subplots(figsize=(7.5, 4.2))
+    slowest = sorted({one["links"][0] for one in found})
+    for index, link in enumerate(slowest):
+        some = [one for one in found if one["links"][0] == link]
+        times = [{name: 1000 * one["seconds"][name] for name in ("median", "min", "max")} for one in some]
+        axes.errorbar([one["links"][1] for one in some], [time["median"] for time in times], yerr=errors_of(times),
+                      linestyle="", marker="o^s"[index % 3], capsize=3, label=f"slowest link {link:,} MB/s")
+        for one, time in zip(some, times):
+            axes.annotate(" ".join(map(str, one["nodes"])), (one["links"][1], time["median"]), xytext=(5, 4),
+                          textcoords="offset points", fontsize=7)
+    axes.set_xlabel("sum of the links between the nodes, MB/s")
+    axes.set_ylabel("modeled time, ms: median, minimum and maximum")
+    axes.set_title("One program on three nodes")
+    axes.legend(frameon=False)
+    save(figure, folder, "three-nodes", summary)
+
+
+def plot_pairs(folder, summary):
     rows = [row for row in summary["pairs"] if row["ratio"]]
     figure, axes = pyplot.subplots(figsize=(7.5, 4.2))
     places = range(len(rows))

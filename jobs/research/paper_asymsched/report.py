@@ -2,7 +2,7 @@
 """summary.md, the page of the series."""
 
 import nodes
-from experiments import LPS, MACHINE, OVERLAP, STATE_BYTES, TOPOLOGY
+from experiments import LPS, MACHINE, OVERLAP, STATE_BYTES, THREE, TOPOLOGY, TWO
 from lib.series.machine import one_line
 from research.series.page import beginning, digests, milliseconds, shown, table
 
@@ -13,21 +13,26 @@ def page(summary):
                f"jobs/research/paper_bwap/machines.json, {settings['instruction_ns']:g} ns per instruction, "
                f"{OVERLAP} misses at the same time, latencies times {settings['latency_factor']:g}. "
                f"On: {one_line(summary['machine'], summary['date'])}.")
-    rows = [[row["pair"], row["link_mb_s"], row["paper_seconds"], f"{row['paper_ratio']:.2f}",
-             milliseconds(row["seconds"], "{:.1f}"),
-             shown(row["ratio"]), "fitted" if row["fitted"] else
-             "–" if row["difference"] is None else f"{100 * row['difference']:+.0f} %"] for row in summary["pairs"]]
     return "\n".join([
         *beginning("A program on some nodes of the AsymSched machine, in modeled time", machine, summary),
         "Made by `./jobs/run paper-asymsched`; [runs.csv](runs.csv) has every run. "
         f"Runs of each kind: {settings['runs']}; seed {settings['seed']}. Shown are the median and, in brackets, the "
-        "minimum and the maximum.", "", *digests(summary), "## Two nodes", "", f"PHOLD with {LPS:,} LPs of "
-        f"{STATE_BYTES} bytes on the conservative engine until {settings['until']['pairs']:g}; all memory is on one node. The "
-        "paper: streamcluster (slide 5). The ratios are to the time on nodes 0 and 1. The time of an instruction was "
-        "chosen so that the ratio of nodes 0 and 4 is near that of the paper; the other ratios follow from the bandwidths.",
-        "", "![ratios](pairs.svg)", "",
-        *table(["run", "MB/s of the link", "paper, s", "paper, ratio", "here, ms", "here, ratio", "difference"], rows),
+        "minimum and the maximum.", "", *digests(summary),
+        *(two_nodes(summary) if "pairs" in summary else []),
         *(three_nodes(summary) if "three_nodes" in summary else [])])
+
+
+def two_nodes(summary):
+    rows = [[row["pair"], row["link_mb_s"], row["paper_seconds"], f"{row['paper_ratio']:.2f}",
+             milliseconds(row["seconds"], "{:.1f}"),
+             shown(row["ratio"]), "fitted" if row["fitted"] else
+             "–" if row["difference"] is None else f"{100 * row['difference']:+.0f} %"] for row in summary["pairs"]]
+    return ["## Two nodes", "",
+            f"PHOLD with {LPS:,} LPs of {STATE_BYTES} bytes on the conservative engine until "
+            f"{summary['settings']['until'][TWO]:g}; all memory is on one node. The paper: streamcluster (slide 5). The "
+            "ratios are to the time on nodes 0 and 1. The time of an instruction was chosen so that the ratio of nodes 0 "
+            "and 4 is near that of the paper; the other ratios follow from the bandwidths.", "", "![ratios](pairs.svg)", "",
+            *table(["run", "MB/s of the link", "paper, s", "paper, ratio", "here, ms", "here, ratio", "difference"], rows)]
 
 
 def three_nodes(summary):
@@ -42,7 +47,7 @@ def three_nodes(summary):
                   for one in found["placements"]]
     return ["## Three nodes", "",
             f"PHOLD in Time Warp with one worker on each node, {nodes.LPS:,} LPs, and messages of {nodes.PAYLOAD_BYTES} "
-            f"bytes to random LPs, until {summary['settings']['until']['three nodes']:g}. The best and the worst "
+            f"bytes to random LPs, until {summary['settings']['until'][THREE]:g}. The best and the worst "
             "placement have the fastest and the slowest link; if two placements have equally slow links, the sum of all "
             "links decides. AsymSched decides by the sum of the links, and accepts each sum above 0.9 of the largest sum.",
             "", *table(["placement", "nodes", "MB/s of the slowest link", "here, ms"], rows),

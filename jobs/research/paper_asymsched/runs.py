@@ -4,7 +4,7 @@
 import tempfile
 
 import nodes
-from experiments import BASE, FITTED, MACHINE, OVERLAP, PAIRS, TOPOLOGY, bandwidths
+from experiments import BASE, FITTED, MACHINE, OVERLAP, PAIRS, TOPOLOGY, TWO, bandwidths
 from lib.series.runner import common_row
 from research.qemu import guest_series
 from research.series.summary import ratio, spread, warnings_about_runs
@@ -32,7 +32,12 @@ def run_once(phold, plan, placement, run, on_tick):
 
 
 def results(plan, records):
-    """The times, and their ratios to the time on nodes 0 and 1: of the paper, and here."""
+    """The times, and their ratios to the time on nodes 0 and 1: of the paper, and here; the times on three nodes."""
+    return {**({"pairs": pairs(records)} if TWO in plan.until else {}),
+            **({"three_nodes": nodes.results(plan.three_nodes, records, bandwidths())} if plan.three_nodes else {})}
+
+
+def pairs(records):
     rows = []
     for pair in PAIRS:
         here = spread(records.of(pair, "wall_seconds").values())
@@ -41,8 +46,7 @@ def results(plan, records):
                      "ratio": ratio(records, pair, BASE, "wall_seconds"), "fitted": pair == FITTED})
     for row in rows:
         row["difference"] = row["ratio"] and row["ratio"]["median"] / row["paper_ratio"] - 1
-    three = {"three_nodes": nodes.results(plan.three_nodes, records, bandwidths())} if plan.three_nodes else {}
-    return {"pairs": rows} | three
+    return rows
 
 
 def warnings(plan, records):

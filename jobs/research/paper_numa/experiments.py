@@ -65,6 +65,10 @@ class Variant:
     def key(self):
         return self.workload.name, self.name
 
+    def launcher(self):
+        """The command that starts the program; empty: the program is started directly."""
+        return []
+
     def arguments(self, workers, seed):
         """The command line of the program without --stats."""
         words = ["--objects", self.workload.objects, "--inter-arrival", self.workload.inter_arrival,

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./jobs/run paper-numa --timed: the runs of figures 6 to 9, and runs of a memory-bound model, in the
-modeled guest (../timed). All their times are modeled.
+"""./jobs/run paper-numa --timed: the runs of figures 6 to 9, runs of a memory-bound model, and one process beside one
+rank per node, in the modeled guest (../timed). All their times are modeled.
 
 A second of the modeled guest takes minutes of a real CPU, so the runs are shorter than those of the
 paper. The daemons' periods are the paper's periods divided by 1,000, and the numbers of daemons are
 in proportion to the CPUs, as in experiments.py."""
 
 import dataclasses
+import sys
 import tempfile
 import typing
+from pathlib import Path
 
 import topology
 from experiments import PAPER_PERIODS, Plan, Variant, Workload, guest_settings
@@ -21,13 +23,13 @@ from results import results as paper_figures, warnings_about_daemons
 from runs import row_of
 
 PAPER_MACHINE = "opteron6128"
-EXPERIMENTS = ["balanced", "unbalanced", "memory-bound"]
+EXPERIMENTS = ["balanced", "unbalanced", "memory-bound", "ranks"]
 SCALE = 1000  # the paper's periods of the daemons are divided by this number
-# Virtual time. On n8, a run has 68,000 to 177,000, 158,000 and 259,000 events, and takes 20 to 230 ms of
-# modeled time.
-UNTIL = {"balanced": 6 * 3600, "unbalanced": 1200, "memory-bound": 8}
+# Virtual time. On n8, a run has 68,000 to 177,000, 158,000, 259,000 and 65,000 to 131,000 events, and takes 20 to 230
+# ms of modeled time.
+UNTIL = {"balanced": 6 * 3600, "unbalanced": 1200, "memory-bound": 8, "ranks": 4}
 REBIND = 0.005  # seconds
-QUICK = {"until": {"balanced": 900, "unbalanced": 120, "memory-bound": 1}, "periods": [0.001], "rebind": 0.001}
+QUICK = {"until": {"balanced": 900, "unbalanced": 120, "memory-bound": 1, "ranks": 1}, "periods": [0.001], "rebind": 0.001}
 STATE_BYTES = 4096  # of the memory-bound model; each event reads and writes the whole state
 LPS_A_WORKER = 4096  # 16 MiB of states; the last level of caches of a node has 6 MiB
 
@@ -52,6 +54,32 @@ class MemoryBound(Variant):
                 "--huge-pages", "off"]
 
 
+LAUNCHER = Path(__file__).resolve().parents[2] / "lib/launch.py"
+MPI_OPTIONS = ["--env", "OMPI_ALLOW_RUN_AS_ROOT=1", "--env", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"]
+# PHOLD by the name of its workload: the engine's work is memory, or messages between LPs.
+RANKED = {"states of 4 KiB, 10 % remote": ["--state", STATE_BYTES, "--touch", STATE_BYTES, "--remote", 0.1],
+          "small states, 50 % remote": ["--remote", 0.5]}
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranked(Variant):
+    """A run of PHOLD by one process, or by one rank per node."""
+
+    ranks: bool = False
+    program: typing.ClassVar = "phold"
+
+    @property
+    def name(self):
+        return "one rank per node" if self.ranks else "one process"
+
+    def launcher(self):
+        return [sys.executable, LAUNCHER, "numa"] if self.ranks else []
+
+    def arguments(self, workers, seed):
+        return ["--lps", self.workload.objects, *RANKED[self.workload.name], "--until", f"{self.workload.until:.17g}",
+                "--seed", seed, "--engine", "timewarp", "--rebind", "off", *([] if self.ranks else ["--workers", workers])]
+
+
 @dataclasses.dataclass
 class TimedPlan(Plan):
     topology: str
@@ -63,6 +91,10 @@ class TimedPlan(Plan):
         return [MemoryBound(workload, "libc"), MemoryBound(workload, "libc", builder="owners"),
                 MemoryBound(workload, "numa", place="interleave"),
                 MemoryBound(workload, "numa", place="local")]
+
+    def ranks(self):
+        return [Ranked(Workload(name, LPS_A_WORKER * self.workers, 0, self.until["ranks"]), "numa", ranks=ranks)
+                for name in RANKED for ranks in (False, True)]
 
 
 def new_plan(options, machine):
@@ -87,8 +119,8 @@ def run_once(traffic, plan, variant, run, on_tick):
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         outcome, _ = guest_series.run_in_guest(
             "timed", traffic.parent, plan.topology,
-            [traffic.parent / variant.program, *variant.arguments(plan.workers, plan.seed)],
-            [*modeled, "--latency-factor", plan.latency_factor], folder, on_tick)
+            [*variant.launcher(), traffic.parent / variant.program, *variant.arguments(plan.workers, plan.seed)],
+            [*modeled, *MPI_OPTIONS, "--latency-factor", plan.latency_factor], folder, on_tick)
     return row_of(plan, variant, run, outcome), outcome.message
 
 
@@ -102,6 +134,12 @@ def results(plan, records):
             {"variant": variant.name, "seconds": spread(records.of(variant).values()),
              "over_libc": speed_up(records, variants[0], variant),
              "remote_page_share": spread(records.of(variant, "remote_page_share").values())} for variant in variants]
+    if "ranks" in plan.experiments:
+        variants = plan.ranks()
+        found["ranks"] = [
+            {"workload": one.workload.name, "process": spread(records.of(one).values()),
+             "ranks": spread(records.of(ranks).values()), "speed_up": speed_up(records, one, ranks)}
+            for one, ranks in zip(variants[::2], variants[1::2])]
     return found
 
 

@@ -20,6 +20,15 @@ def memory_bound(summary):
             *table(["run", "ms", "speed-up over libc", "remote page share"], rows)]
 
 
+def ranks(summary):
+    rows = [[row["workload"], milliseconds(row["process"]), milliseconds(row["ranks"]), shown(row["speed_up"])]
+            for row in summary["ranks"]]
+    return ["## One process, or one rank per node", "",
+            f"PHOLD in Time Warp, end time {summary['settings']['until']['ranks']:g}. One process has a worker on each "
+            "node. Ranks have one worker each, and exchange events through MPI.", "",
+            *table(["PHOLD", "one process, ms", "one rank per node, ms", "speed-up by ranks"], rows)]
+
+
 def page(summary):
     settings = summary["settings"]
     modeled, factor = settings["modeled"], settings["latency_factor"]
@@ -33,5 +42,6 @@ def page(summary):
               "Times are modeled times of the event loop. Shown are the median and, in brackets, the minimum and the "
               f"maximum. The daemons' periods are the paper's periods, divided by {SCALE:,}, because the runs are "
               "shorter.", "", *digests(summary), *figures(summary),
-              *(memory_bound(summary) if "memory_bound" in summary else [])]
+              *(memory_bound(summary) if "memory_bound" in summary else []),
+              *(ranks(summary) if "ranks" in summary else [])]
     return "\n".join(lines)

@@ -39,7 +39,7 @@ SERIES = (
     Series("numa-time-warp", "paper-numa", "NUMA Time Warp (PADS 2015), in modeled time",
            ("--timed",), ("--timed", "--quick", "--only", "memory-bound")),
     Series("asymsched", "paper-asymsched", "Thread and Memory Placement on NUMA Systems (ATC 2015), in modeled time",
-           (), ("--quick",)),
+           (), ("--quick", "--only", "two-nodes")),
     Series("bwap", "paper-bwap", "Bandwidth-Aware Page Placement in NUMA Systems (IPDPS 2020), by the meter",
            ("--meter",), ("--meter", "--quick")),
     Series("state-saving", "paper-state-saving",

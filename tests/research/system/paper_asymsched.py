@@ -27,7 +27,7 @@ for fragment, arguments in [("--runs", ["--runs", 0]), ("--until", ["--until", "
 done = series(folder=programs.work)
 programs.expect(done.returncode == 4 and "phold" in done.stderr, f"no programs: {done.returncode}, {done.stderr.strip()}")
 alone = programs.stand_in("alone", "phold", "pass")
-for missing, arguments in (("timed_plugin.so", ["--quick"]), ("placement", [])):
+for missing, arguments in (("timed_plugin.so", ["--only", "two-nodes"]), ("placement", [])):
     done = series(*arguments, folder=alone)
     programs.expect(done.returncode == 4 and f"no {missing}" in done.stderr and len(done.stderr.splitlines()) == 1,
                     f"no {missing}: exit code {done.returncode}, {done.stderr.strip()}")
@@ -55,6 +55,7 @@ class Records:
 
 
 class Plan:
+    until = {"two nodes": 1, "three nodes": 1}
     three_nodes = nodes.planned(programs.bin, bandwidths(), 1)
 
 
