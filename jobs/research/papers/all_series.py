@@ -40,10 +40,13 @@ SERIES = (
            ("--timed",), ("--timed", "--quick", "--only", "memory-bound")),
     Series("asymsched", "paper-asymsched", "Thread and Memory Placement on NUMA Systems (ATC 2015), in modeled time",
            (), ("--quick", "--only", "two-nodes")),
-    Series("bwap", "paper-bwap", "Bandwidth-Aware Page Placement in NUMA Systems (IPDPS 2020), by the meter",
-           ("--meter",), ("--meter", "--quick")),
+    Series("bwap", "paper-bwap", "Bandwidth-Aware Page Placement in NUMA Systems (IPDPS 2020), in modeled time",
+           ("--timed",), ("--timed", "--quick")),
     Series("state-saving", "paper-state-saving",
-           "The effect of state-saving in optimistic simulation (WSC 1999), on this machine", (), ("--quick",)))
+           "The effect of state-saving in optimistic simulation (WSC 1999), on this machine", (), ("--quick",)),
+    Series("state-saving-timed", "paper-state-saving",
+           "The effect of state-saving in optimistic simulation (WSC 1999), in modeled time",
+           ("--timed",), ("--timed", "--quick")))
 
 
 def run_all(folder, quick, programs):

@@ -66,9 +66,11 @@ out = programs.work / "out"
 done, found = papers("--quick", "--output", out)
 programs.expect(found == [["paper_numa", "--timed", "--quick", "--only", "memory-bound", "--output",
                            f"{out}/numa-time-warp"],
-                          ["paper_asymsched", "--quick", "--output", f"{out}/asymsched"],
-                          ["paper_bwap", "--meter", "--quick", "--output", f"{out}/bwap"],
-                          ["paper_state_saving", "--quick", "--output", f"{out}/state-saving"]], f"quick: {found}")
+                          ["paper_asymsched", "--quick", "--only", "two-nodes", "--output", f"{out}/asymsched"],
+                          ["paper_bwap", "--timed", "--quick", "--output", f"{out}/bwap"],
+                          ["paper_state_saving", "--quick", "--output", f"{out}/state-saving"],
+                          ["paper_state_saving", "--timed", "--quick", "--output", f"{out}/state-saving-timed"]],
+                f"quick: {found}")
 page = (out / "summary.md").read_text()
 programs.expect(done.returncode == 77 and "paper-asymsched` ended with exit code 77" in page
                 and "a warning of paper_state_saving" in page and "![picture](bwap/picture.svg)" in page
@@ -77,8 +79,9 @@ programs.expect(done.returncode == 77 and "paper-asymsched` ended with exit code
 done, found = papers("--resume", out)
 programs.expect([words[1:] for words in found] == [["--timed", "--resume", f"{out}/numa-time-warp"],
                                                    ["--resume", f"{out}/asymsched"],
-                                                   ["--meter", "--resume", f"{out}/bwap"],
-                                                   ["--resume", f"{out}/state-saving"]], f"resumed: {found}")
+                                                   ["--timed", "--resume", f"{out}/bwap"],
+                                                   ["--resume", f"{out}/state-saving"],
+                                                   ["--timed", "--resume", f"{out}/state-saving-timed"]], f"resumed: {found}")
 
 # An interruption ends the series that runs, and --resume continues with the same kind of runs.
 (programs.work / "paper_bwap").touch()
@@ -96,7 +99,7 @@ programs.expect(run.returncode == 143 and f"--resume {whole}" in told and [call[
 programs.expect(found[0] == ["paper_numa", "--timed", "--output", f"{whole}/numa-time-warp"], f"not quick: {found[0]}")
 (programs.work / "paper_bwap").unlink()
 done, found = papers("--resume", whole)
-programs.expect(found[2] == ["paper_bwap", "--meter", "--resume", f"{whole}/bwap"]
+programs.expect(found[2] == ["paper_bwap", "--timed", "--resume", f"{whole}/bwap"]
                 and found[3] == ["paper_state_saving", "--output", f"{whole}/state-saving"], f"continued: {found}")
 
 for fragment, arguments in [("papers.json", ["--resume", programs.work / "absent"]),
