@@ -27,7 +27,7 @@ def plot_three_nodes(folder, summary):
             axes.annotate(" ".join(map(str, one["nodes"])), (one["links"][1], time["median"]), xytext=(5, 4),
                           textcoords="offset points", fontsize=7)
     axes.set_xlabel("sum of the links between the nodes, MB/s")
-    axes.set_ylabel("modeled time, ms: median, minimum and maximum")
+    axes.set_ylabel("modeled time, ms")
     axes.set_title("One program on three nodes")
     axes.legend(frameon=False)
     save(figure, folder, "three-nodes", summary)
