@@ -24,8 +24,8 @@ from ross_beside import Sides, told_by_ross  # noqa: E402
 # For each case: the program, its options, and its configuration in tests/conf of a build or of the
 # sources.
 CASES = {
-    "dragonfly plus": ("src/model-net-synthetic-dragonfly-all", ["--num_messages=300"], "dragonfly-plus/dfp-test.conf"),
-    "dragonfly custom": ("src/model-net-synthetic-dragonfly-all", ["--num_messages=10"],
+    "dragonfly plus": ("src/model-net-synthetic-dragonfly-all", ["--num_messages=900"], "dragonfly-plus/dfp-test.conf"),
+    "dragonfly custom": ("src/model-net-synthetic-dragonfly-all", ["--num_messages=25"],
                          "dragonfly-custom/dfcustom-8group.conf"),
     "torus": ("tests/modelnet-test", [], "modelnet-test-torus.conf"),
     "dragonfly": ("tests/modelnet-test", [], "modelnet-test-dragonfly.conf"),
