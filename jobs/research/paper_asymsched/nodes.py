@@ -61,7 +61,7 @@ class Static:
 
 
 def choices(bandwidth, seed):
-    """The best and the worst placement by the slowest link, then by the sum of the links; and random ones."""
+    """The best and the worst placement by their slowest link, then by the sum of their links; and random ones."""
     every = [Static(nodes) for nodes in itertools.combinations(range(len(bandwidth)), COUNT)]
     ranked = sorted(every, key=lambda placement: placement.links(bandwidth))
     return ranked[-1], ranked[0], random.Random(seed).sample(every, RANDOM_PLACEMENTS)

@@ -47,10 +47,9 @@ def three_nodes(summary):
                   for one in found["placements"]]
     return ["## Three nodes", "",
             f"PHOLD in Time Warp with one worker on each node, {nodes.LPS:,} LPs, and messages of {nodes.PAYLOAD_BYTES} "
-            f"bytes to random LPs, until {summary['settings']['until'][THREE]:g}. The best and the worst "
-            "placement have the fastest and the slowest link; if two placements have equally slow links, the sum of all "
-            "links decides. AsymSched decides by the sum of the links, and accepts each sum above 0.9 of the largest sum.",
-            "", *table(["placement", "nodes", "MB/s of the slowest link", "here, ms"], rows),
+            f"bytes to random LPs, until {summary['settings']['until'][THREE]:g}. A placement is as good as "
+            "its slowest link; if the slowest links of two placements are equally fast, the sum of all links decides. AsymSched decides by the sum of the links, and accepts each sum above 0.9 of the largest sum.",
+            "", "![times of the placements](three-nodes.svg)", "", *table(["placement", "nodes", "MB/s of the slowest link", "here, ms"], rows),
             "All placements that were run:", "",
             *table(["nodes", "MB/s of the slowest link", "MB/s of all links", "here, ms", "time / time of the best"],
                    placements)]

@@ -25,8 +25,8 @@ from runs import row_of
 PAPER_MACHINE = "opteron6128"
 EXPERIMENTS = ["balanced", "unbalanced", "memory-bound", "ranks"]
 SCALE = 1000  # the paper's periods of the daemons are divided by this number
-# Virtual time. On n8, a run has 68,000 to 177,000, 158,000, 259,000 and 65,000 to 131,000 events, and takes 20 to 230
-# ms of modeled time.
+# Virtual time. On n8, a run has 68,000 to 177,000, 158,000, 259,000 and 127,000 events, and takes 6 to 230 ms of
+# modeled time.
 UNTIL = {"balanced": 6 * 3600, "unbalanced": 1200, "memory-bound": 8, "ranks": 4}
 REBIND = 0.005  # seconds
 QUICK = {"until": {"balanced": 900, "unbalanced": 120, "memory-bound": 1, "ranks": 1}, "periods": [0.001], "rebind": 0.001}

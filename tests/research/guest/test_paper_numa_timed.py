@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests `./jobs/run paper-numa --timed --quick`: the runs of figures 7 to 9 and of the memory-bound model
+"""Tests `./jobs/run paper-numa --timed --quick`: the runs of figures 7 to 9, of the memory-bound model and of ranks
 in the modeled guest, the summary, the page and the pictures. It does not judge the modeled times."""
 
 import json
@@ -28,7 +28,7 @@ def series(experiment, *options):
     programs.expect("modeled, not measured" in page and "modeled, not measured" in done.stdout,
                     f"{experiment}: page and terminal mark modeled times")
     pictures = sorted(folder.glob("*.svg"))
-    programs.expect(pictures and all("modeled, not measured" in picture.read_text() for picture in pictures),
+    programs.expect((pictures or experiment == "ranks") and all("modeled, not measured" in picture.read_text() for picture in pictures),
                     f"{experiment}: {len(pictures)} pictures, which mark modeled times")
     return rows, json.loads((folder / "summary.json").read_text()), page
 
@@ -48,4 +48,10 @@ gain = float(rows["libc"]["wall_seconds"]) / float(rows["local"]["wall_seconds"]
 found = next(row for row in summary["memory_bound"] if row["variant"] == "local")["over_libc"]["median"]
 programs.expect(abs(found - gain) < 1e-9, f"speed-up over libc: {gain:.2f}")
 programs.expect("machine ampere: two sockets" in page and "multiplied by 2." in page, "the page names the modeled machine")
+
+_, summary, page = series("ranks")
+for row in summary["ranks"]:
+    programs.expect(row["process"]["median"] > 0 and row["ranks"]["median"] > 0 and row["workload"] in page,
+                    f"{row['workload']}: one process {row['process']['median']:.4f} s, one rank per node "
+                    f"{row['ranks']['median']:.4f} s")
 programs.leave()

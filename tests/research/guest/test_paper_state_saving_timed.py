@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests `./jobs/run paper-state-saving --timed --quick` in the modeled guest: all runs have one digest, the counts are
-in the same order as those of cachegrind, and nearly no TLB misses remain with huge pages."""
+in the same order as those of cachegrind, and less than half of the TLB misses remain with huge pages."""
 
 import json
 import subprocess

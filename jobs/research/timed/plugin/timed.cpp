@@ -13,7 +13,7 @@
 //
 // The mark of meter_begin (util/meter_marks.hpp) starts the model of memory. Before it, accesses to
 // memory take no time. The marks of phases limit the counts of the event loop: on each vCPU, from
-// the first phase of an event loop to the first mark of its end.
+// the first phase of the first event loop to the first mark of its end.
 //
 // At most 16 vCPUs: QEMU moves larger scoreboards while vCPUs execute code. Requires QEMU 9.1 or
 // later (conditional callbacks), accel=tcg,thread=multi, and an x86-64 host.
@@ -45,13 +45,13 @@ constexpr Picoseconds device_time = 200'000;
 constexpr int exit_unusable = 77;
 constexpr std::size_t vcpus_max = 16;
 
-// The counts of a vCPU since the model of memory began.
+// The counts of a vCPU. Only differences between two of them have a meaning.
 struct Counts {
     std::uint64_t instructions = 0;
     AccessCounts memory;
 };
 
-// The counts of a vCPU at the beginning and at the end of the event loop.
+// The counts of a vCPU at the beginning and at the end of the first event loop that it executed.
 struct EventLoop {
     std::optional<Counts> begin, end;
 };
