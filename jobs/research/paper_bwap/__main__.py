@@ -7,7 +7,9 @@ computed by the paper's model (model.py); nothing is run.
 Writes paper-bwap.json, paper-bwap.svg, paper-bwap.png and paper-bwap.md into a folder.
 
 With --meter [TOPOLOGY], the placements are run in an emulated machine that counts accesses to
-memory (metered.py). This takes an hour and has its own options; see --meter --help."""
+memory (metered.py). With --timed [TOPOLOGY], they are run in an emulated machine in modeled time
+(timed.py). Each of the two takes an hour and has its own options; see --meter --help and
+--timed --help."""
 
 import argparse
 import json
@@ -107,12 +109,39 @@ def read_metered(words):
                   results=metered.results, page=metered_page.page, prepare=series.demand_guest), options
 
 
+def read_timed(words):
+    """(series, options) for the words of the command line."""
+    import timed
+    import timed_page
+    from research.qemu import guest_series
+    from research.series.command import Series, parsed, parser_of
+    from research.timed.arguments import number_in
+
+    parser = parser_of("paper-bwap --timed", "The placements of 'Bandwidth-Aware Page Placement in NUMA Systems' "
+                       "(IPDPS 2020) in an emulated machine, in modeled time", "phold", runs="1",
+                       codes="77 the guest cannot run here; ")
+    parser.add_argument("--machine", type=machines_of, metavar="FILE#NAME",
+                        help=f"the modeled machine; the topology has its first nodes [{timed.MACHINE}]")
+    parser.add_argument("--latency-factor", metavar="F", type=number_in(0.1, 10),
+                        help="all latencies of memory are multiplied by F [1]")
+    parser.add_argument("--instruction", metavar="NS", type=number_in(0.1, 100, " ns"),
+                        help=f"time of an instruction of a core [{timed.INSTRUCTION_NS}]")
+    guest_series.add_option(parser, "timed", "nodes of the modeled machine, and their memory")
+    options = parsed(parser, words)
+    options.timed = options.timed or guest_series.TOPOLOGY
+    options.machine = options.machine or machines_of(f"{MACHINES}#{timed.MACHINE}")
+    return Series(name="paper-bwap --timed", program="phold", plan=timed.TimedPlan, new_plan=timed.new_plan,
+                  columns=timed.COLUMNS, run_once=timed.run_once, warnings=timed.warnings, results=timed.results,
+                  page=timed_page.page, prepare=timed.demand_guest), options
+
+
 def main():
-    if not any(word.partition("=")[0] == "--meter" for word in sys.argv[1:]):
+    given = {word.partition("=")[0] for word in sys.argv[1:]}
+    if not given & {"--meter", "--timed"}:
         return predict()
     from research.series.command import main as run_series
 
-    return run_series(read_metered)
+    return run_series(read_metered if "--meter" in given else read_timed)
 
 
 sys.exit(main())

@@ -20,7 +20,8 @@ from pathlib import Path
 
 import topology
 from lib.series.runner import common_row, rounds
-from model import at_proximity, best_set, canonical, filled, speeds, uniform
+from model import best_set, filled, speeds
+from placements import ALL, BWAP, EVEN, WORKERS, best_row, counts_of, cut, shares
 from research.meter import series
 from research.meter.counts import Counts, together
 from research.meter.estimate import LINE_BYTES, Memory
@@ -45,8 +46,7 @@ PROXIMITIES = (0, 0.5, 1)
 # memory, and the number of snapshots depends on the speed of the host.
 QUICK = {"lps": 2048, "until": 3, "counts": [2], "proximities": [0]}
 
-LOCAL, WORKERS, ALL, EVEN, BWAP = ("first touch (local)", "uniform workers", "uniform all", "without canonical tuner",
-                                   "BWAP")
+LOCAL = "first touch (local)"
 SHARES_OFF_MAX = 0.05
 
 
@@ -65,18 +65,10 @@ class Placed:
         return (f"{len(self.nodes)} worker nodes",
                 f"{self.machine}, nodes {' '.join(map(str, self.nodes))}: {self.placement}{at}")
 
-    def weights(self, bw):
-        """The weights of the nodes before proximity is applied; None if pages are on their worker's
-        node."""
-        if self.placement == LOCAL:
-            return None
-        return canonical(bw, self.nodes) if self.placement == BWAP else uniform(len(bw), range(len(bw)))
-
     def shares(self, bw):
         """The intended share of the pages on each node; None if pages are on their worker's
         node."""
-        weights = self.weights(bw)
-        return weights and at_proximity(weights, self.nodes, self.proximity)
+        return None if self.placement == LOCAL else shares(bw, self.nodes, self.placement, self.proximity)
 
     def arguments(self, bw, folder):
         """The options of phold for this placement."""
@@ -134,29 +126,11 @@ class MeterPlan:
         return rounds(self.variants(), self.runs, self.seed)
 
 
-def counts_of(nodes):
-    """The powers of two up to `nodes`, and `nodes`."""
-    return sorted({min(1 << bit, nodes) for bit in range(nodes.bit_length() + 1)})
-
-
-def cut(machines, nodes):
-    """The machines, reduced to their first `nodes` nodes."""
-    found = {}
-    for name, machine in machines.items():
-        bw, source = machine["bw"], machine.get("source") or "your machine"
-        if len(bw) < nodes:
-            raise Refused(f"--machine: {name} has {len(bw)} nodes; allowed with this --meter: {nodes} or more")
-        if len(bw) > nodes:
-            source += f"; of its {len(bw)} nodes the first {nodes}"
-        found[name] = {"source": source, "bw": [row[:nodes] for row in bw[:nodes]]}
-    return found
-
-
 def new_plan(options, machine):
     nodes = topology.parse(options.meter).nodes
     if len(nodes) < 2 or any(node.cpus == 0 for node in nodes):
         raise Refused(f"--meter {options.meter}; allowed: two nodes or more, each with cores")
-    machines = cut(options.machine, len(nodes))
+    machines = cut(options.machine, len(nodes), "--meter")
     quick = QUICK if options.quick else {}
     if options.quick:
         machines = dict(list(machines.items())[:1])
@@ -262,9 +236,7 @@ def of_nodes(plan, records, machine, nodes):
 def best_of(rows, placement, bound):
     """The smallest bound over the proximities at which a tuner may end, and this proximity. None if
     nothing was counted."""
-    tried = (WORKERS, ALL, EVEN) if placement == EVEN else (placement,)
-    best = min((row for row in rows if row["placement"] in tried and row[bound]),
-               key=lambda row: row[bound]["median"], default=None)
+    best = best_row(rows, placement, bound)
     return best and {"ns": best[bound]["median"], "proximity": best["proximity"]}
 
 

@@ -2,7 +2,8 @@
 """summary.md of a series with --meter."""
 
 from lib.series.machine import one_line
-from metered import ALL, BOUNDS, BWAP, CACHES, EVEN, LOCAL, SETTLING_SHARE, WORKERS
+from metered import BOUNDS, CACHES, LOCAL, SETTLING_SHARE
+from placements import ALL, BWAP, EVEN, WORKERS
 from research.series.page import beginning, digests, shown, table
 
 BESIDE = (LOCAL, WORKERS, ALL, EVEN)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures. Without --meter: speed over the number of worker nodes. Each placement is shown by
+"""The figures. Without --meter and --timed: speed over the number of worker nodes. Each placement is shown by
 its median over all sets of nodes. BWAP and uniform workers are also shown by their range. With
---meter: the bounds."""
+--meter: the bounds. With --timed: modeled time over proximity."""
 
 from lib.plotting import pyplot
 from research.series.figures import save
@@ -47,6 +47,10 @@ METERED_COLORS = {**COLORS, "first touch (local)": COLORS["local"]}
 
 
 def plot_all(folder, summary):
+    (plot_timed if "groups" in summary else plot_metered)(folder, summary)
+
+
+def plot_metered(folder, summary):
     machines = summary["machines"]
     figure, panels = pyplot.subplots(len(BOUNDS), len(machines), figsize=(4.8 * len(machines), 9), sharex="col",
                                      squeeze=False)
@@ -65,3 +69,31 @@ def plot_all(folder, summary):
         axes.set_xlabel("worker nodes")
     panels[0][0].legend(fontsize=7, frameon=False)
     save(figure, folder, "metered", summary)
+
+
+# --- With --timed ------------------------------------------------------------------------------
+
+TIMED_COLORS = {**COLORS, "first touch by one thread": COLORS["first touch"]}
+
+
+def plot_timed(folder, summary):
+    groups = summary["groups"]
+    columns = (len(groups) + 1) // 2
+    figure, panels = pyplot.subplots(2, columns, figsize=(3.6 * columns, 6.5), squeeze=False)
+    for axes, group in zip(panels.flat, groups):
+        for placement in dict.fromkeys(row["placement"] for row in group["rows"]):
+            rows = [row for row in group["rows"] if row["placement"] == placement and row["seconds"]]
+            times = [1000 * row["seconds"]["median"] for row in rows]
+            if rows and rows[0]["proximity"] is None:
+                axes.axhline(times[0], linestyle=":", color=TIMED_COLORS[placement], label=placement)
+            else:
+                axes.plot([row["proximity"] for row in rows], times, marker=".", color=TIMED_COLORS[placement],
+                          label=placement)
+        count = len(group["nodes"])
+        axes.set(title=f"{count} worker node{'s' * (count != 1)}" + ", beside a program" * group["beside"],
+                 xlabel="proximity", ylabel="modeled ms")
+        axes.set_ylim(bottom=0)
+    for axes in panels.flat[len(groups):]:
+        axes.axis("off")
+    panels[0][0].legend(fontsize=7, frameon=False)
+    save(figure, folder, "timed", summary)

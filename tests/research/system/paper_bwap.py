@@ -51,6 +51,30 @@ expected = {"first touch": 10, "uniform workers": 10, "uniform all": 20, "withou
             "local": 10, "proximity without canonical tuner": 0, "proximity of BWAP": 0}
 programs.expect(model.speeds(two, (0,)) == expected, f"two nodes by hand: {model.speeds(two, (0,))}")
 
+# --- the runs in modeled time ---
+
+sys.path[:0] = [str(CHECKOUT / "jobs"), str(CHECKOUT / "tests/guest")]
+import timed  # noqa: E402
+from placements import BWAP, EVEN, shares  # noqa: E402
+
+bw = [[rate or timed.OWN_MB_S for rate in row] for row in machines[timed.MACHINE]]
+plan = timed.TimedPlan("n8", {"bw": bw}, [1, 2, 4, 8], [1], {EVEN: [0, 0.5, 1], BWAP: [0, 0.5, 1]}, {BWAP: [0]},
+                       1000, 4, 1, 1, False, 1, 1, {})
+for nodes, beside in plan.groups():
+    cpus = plan.cpus(nodes)
+    programs.expect(sum(cpus) <= 16 and min(cpus) >= 1, f"nodes {nodes}: CPUs {cpus}")
+    for placement, proximity, pages in plan.placements(nodes, beside):
+        if proximity is not None:
+            wanted = shares(bw, nodes, placement, proximity)
+            off = max(abs(weight / sum(pages.weights) - share) for weight, share in zip(pages.weights, wanted))
+            programs.expect(off < 0.02, f"nodes {nodes}, {placement} at {proximity}: weights {pages.weights}")
+keys = [run.key for run in plan.variants()]
+programs.expect(len(keys) == len(set(keys)) == 26, f"{len(keys)} different runs")
+rows = [{"placement": BWAP, "proximity": at, "seconds": ms and {"median": ms}}
+        for at, ms in ((0, 8), (0.25, 7), (0.5, 9), (0.75, 6), (1, None))]
+programs.expect(timed.ends_at(rows, BWAP) == {"best": 0.75, "search": 0.25} and timed.ends_at(rows, EVEN) is None,
+                f"a search ends in the first valley: {timed.ends_at(rows, BWAP)}")
+
 # --- the command ---
 
 
@@ -77,11 +101,16 @@ for wrong in ({"bw": [[0, 1]]}, {"bw": [[0, -1], [1, 0]]}, {"bw": [[0, 0], [1, 0
 # Wrong input is reported before the preparation of a guest, which may have to download a kernel.
 os.environ["NUMAWARP_GUEST_CACHE"] = str(programs.work / "kernels")
 for words, told in ((["--quick"], "unrecognized arguments: --quick"), (["--meter", "n5"], "topology 'n5'"),
+                    (["--timed", "n5"], "topology 'n5'"), (["--timed", "n1"], "allowed: 2 to 16 nodes"),
+                    (["--timed", "--latency-factor", 11], "0.1 to 10"), (["--timed", "--runs", 0], "--runs"),
+                    (["--timed", "--machine", folder / "machines.json"], "2 machines; allowed with --timed: one"),
+                    (["--timed", "--meter"], "unrecognized arguments: --timed"),
+                    (["--timed", "--resume", programs.work], "no plan.json of a paper-bwap --timed series"),
                     (["--meter", "--machine", "nowhere.json"], "allowed: a readable file"), (["--meter", "--runs", 0], "--runs"),
                     (["--meter", "--resume", programs.work], "no plan.json of a paper-bwap --meter series"),
                     (["--meter", "--resume", programs.work, "--machine", folder / "machines.json"],
                      "--resume: only --runs and --programs are allowed")):
-    done = run(*words, "--programs", programs.bin) if "--meter" in words else run(*words)
+    done = run(*words, "--programs", programs.bin) if words[0] != "--quick" else run(*words)
     programs.expect(done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1,
                     f"{words}: exit code {done.returncode}: {done.stderr}")
 for wrong in ("nowhere.json", f"{folder / 'machines.json'}#nobody"):

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""summary.md of a series with --timed."""
+
+from lib.series.machine import one_line
+from placements import ALL, BWAP, EVEN, WORKERS, best_row
+from research.series.page import beginning, digests, milliseconds, shown, table
+from timed import CACHES, CORES, FIRST, LOCAL, OWN_MB_S, STATE_BYTES
+
+OTHERS = (FIRST, WORKERS, ALL, EVEN, LOCAL)
+PREDICTED = (WORKERS, ALL)  # the gains of BWAP over these placements are also computed by the formula
+
+
+def title(group):
+    count = len(group["nodes"])
+    return (f"{count} worker node{'s' * (count != 1)}" + ", beside another program" * group["beside"])
+
+
+def section(group):
+    predicted = group["predicted_mb_s"]
+    rows = []
+    for row in group["rows"]:
+        formula = f"{predicted[BWAP] / predicted[row['placement']]:.2f}" if row["placement"] in PREDICTED else "–"
+        rows.append([row["placement"], "–" if row["proximity"] is None else f"{row['proximity']:g}",
+                     milliseconds(row["seconds"], "{:.1f}"), shown(row["gain_of_bwap"]), formula,
+                     "–" if row["shares_off"] is None else f"{100 * row['shares_off']['max']:.1f}"])
+    found = [f"{placement}: fastest at {at['best']:g}, a search from 0 ends at {at['search']:g}"
+             for placement, at in group["proximity"].items() if at]
+    return [f"## {title(group).capitalize()}", "",
+            f"Nodes {' '.join(map(str, group['nodes']))}, {group['workers']} workers. Proximity: "
+            f"{'; '.join(found)}.", "",
+            *table(["placement", "proximity", "modeled ms", "speed of BWAP relative to it", "by the formula",
+                    "shares off, points"], rows)]
+
+
+def gain(group, placement):
+    """The gain of BWAP over a placement at its best proximity."""
+    best = best_row([row for row in group["rows"] if row["placement"] == placement], placement, "seconds")
+    return shown(best and best["gain_of_bwap"])
+
+
+def gains(groups):
+    return table(["", *(f"over {placement}" for placement in OTHERS)],
+                 [[title(group), *(gain(group, placement) for placement in OTHERS)] for group in groups])
+
+
+def page(summary):
+    settings = summary["settings"]
+    machine = (f"Modeled: {settings['modeled']['source']}. Own memory of a node: {OWN_MB_S:,} MB/s (assumed) if this "
+               f"source does not state it. Caches of {CACHES}; latencies times {settings['latency_factor']:g}. "
+               f"On: {one_line(summary['machine'], summary['date'])}.")
+    lines = beginning("Placements of pages, in modeled time", machine, summary)
+    lines += ["Made by `./jobs/run paper-bwap --timed`; [runs.csv](runs.csv) has every run. PHOLD with "
+              f"{settings['lps']:,} LPs of {STATE_BYTES} bytes for each worker node, on the conservative engine. Runs "
+              f"of each kind: {settings['runs']}; seed {settings['seed']}. Worker nodes are those with the best links "
+              f"between them. The CPUs of a node request as many lines as {CORES} cores with "
+              f"{settings['instruction_ns']:g} ns per instruction. Shown are the median and, in brackets, the minimum "
+              "and the maximum. *Shares off* is the largest difference between the share of a node in the pages of "
+              "the states and its intended share.", "", *digests(summary),
+              "![modeled time over proximity](timed.svg)", "",
+              "Speed of BWAP, at its best proximity, relative to the other placements, modeled:", "",
+              *gains(summary["groups"])]
+    for group in summary["groups"]:
+        lines += section(group)
+    return "\n".join(lines)
