@@ -91,7 +91,7 @@ def plot_timed(folder, summary):
                           label=placement)
         count = len(group["nodes"])
         axes.set(title=f"{count} worker node{'s' * (count != 1)}" + ", beside a program" * group["beside"],
-                 xlabel="proximity", ylabel="modeled ms")
+                 xlabel="proximity", ylabel="modeled ms", xlim=(-0.05, 1.05))
         axes.set_ylim(bottom=0)
     for axes in panels.flat[len(groups):]:
         axes.axis("off")

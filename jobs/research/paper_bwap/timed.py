@@ -3,8 +3,8 @@
 
 The model is memory-bound: PHOLD on the conservative engine, where each event reads and writes a state of 4 KiB. Each
 worker builds its own LPs in libc memory. The kernel puts the pages on their nodes when they are touched first, by its
-policy `weighted interleave`, which takes the weights of all placements (pages.py). So no page moves during a run. Each
-proximity is a run of its own, and the best of these runs is the result of a tuner.
+policy `weighted interleave`, which can follow all placements (spread_pages.py). So no page moves during a run. There
+is a run for each proximity, and the best of these runs represents the result of a tuner.
 
 A node of the machine has CORES cores, but the modeled guest can have only 16 CPUs. So a node has fewer CPUs, and each
 CPU executes instructions faster and has more misses at the same time. A node with 2 CPUs requests as many lines as a
@@ -31,8 +31,9 @@ COLUMNS = ["nodes", "weights", "beside", "mib_by_node", "lines_by_node", "shares
 MACHINE = "opteron6272_8n"
 CACHES = "opteron6272"
 CORES = 8  # of a node of this machine
-# Of a core. A core of this machine takes about 0.4 ns. With the smaller value, the cores of a node request more lines
-# than the memory of the node delivers. So PHOLD is limited by bandwidth, like the paper's programs.
+# The time of an instruction of a core. A real core of this machine takes about 0.4 ns. With the smaller value, the
+# cores of a node request more lines than the memory of the node delivers. So PHOLD is limited by bandwidth, like the
+# paper's programs.
 INSTRUCTION_NS = 0.15
 OVERLAP = 10  # misses at the same time of a core
 # MB/s of a node's own memory, which the published tables do not have. Assumed: according to AMD (2010), the eight
@@ -174,7 +175,7 @@ def run_once(phold, plan, pages, run, on_tick):
     settings = {"weights": pages.weights, "beside": list(map(str, beside)) if pages.beside else []}
     cores_a_cpu = CORES / plan.cpus_a_node(pages.nodes)
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
-        script, machine = Path(folder) / "pages.py", Path(folder) / "machine.json"
+        script, machine = Path(folder) / "spread_pages.py", Path(folder) / "machine.json"
         shutil.copy(Path(__file__).with_name(script.name), script)
         machine.write_text(json.dumps(plan.modeled))
         outcome, found = guest_series.run_in_guest(

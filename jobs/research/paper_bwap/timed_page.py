@@ -23,11 +23,10 @@ def section(group):
         rows.append([row["placement"], "–" if row["proximity"] is None else f"{row['proximity']:g}",
                      milliseconds(row["seconds"], "{:.1f}"), shown(row["gain_of_bwap"]), formula,
                      "–" if row["shares_off"] is None else f"{100 * row['shares_off']['max']:.1f}"])
-    found = [f"{placement}: fastest at {at['best']:g}, a search from 0 ends at {at['search']:g}"
-             for placement, at in group["proximity"].items() if at]
+    ends = [f"Proximity of {placement}: fastest at {at['best']:g}, a search from 0 ends at {at['search']:g}."
+            for placement, at in group["proximity"].items() if at]
     return [f"## {title(group).capitalize()}", "",
-            f"Nodes {' '.join(map(str, group['nodes']))}, {group['workers']} workers. Proximity: "
-            f"{'; '.join(found)}.", "",
+            " ".join([f"Nodes {' '.join(map(str, group['nodes']))}, {group['workers']} workers.", *ends]), "",
             *table(["placement", "proximity", "modeled ms", "speed of BWAP relative to it", "by the formula",
                     "shares off, points"], rows)]
 

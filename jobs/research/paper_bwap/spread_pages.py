@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs in the modeled guest: decides where the kernel puts new pages, then runs a command.
 
-usage: pages.py SETTINGS COMMAND...
+usage: spread_pages.py SETTINGS COMMAND...
 
 SETTINGS is JSON: `weights`, one number for each node, or an empty list if each page belongs on the node of the thread
 that touches it first; `beside`, another command that runs at the same time, or an empty list."""
