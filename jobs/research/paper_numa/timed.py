@@ -120,7 +120,7 @@ def run_once(traffic, plan, variant, run, on_tick):
         outcome, _ = guest_series.run_in_guest(
             "timed", traffic.parent, plan.topology,
             [*variant.launcher(), traffic.parent / variant.program, *variant.arguments(plan.workers, plan.seed)],
-            [*modeled, *MPI_OPTIONS, "--latency-factor", plan.latency_factor], folder, on_tick)
+            [*modeled, *(MPI_OPTIONS if variant.launcher() else []), "--latency-factor", plan.latency_factor], folder, on_tick)
     return row_of(plan, variant, run, outcome), outcome.message
 
 

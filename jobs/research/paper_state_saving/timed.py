@@ -32,7 +32,7 @@ UNTIL = 300
 # 20,000 events of a worker and their saved states are more than the last cache (4 MiB) and the TLB (2 MiB) of its CPU
 # hold. With many workers, a run needs many times as many events before memory is reused at all.
 GVT_INTERVAL = "20000ev"
-QUICK = {"cells": 24, "until": 300, "workers": [1, 4]}
+QUICK = {"cells": 60, "until": 60, "workers": [1, 4]}
 
 
 @dataclasses.dataclass
