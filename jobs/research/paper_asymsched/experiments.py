@@ -102,4 +102,5 @@ def new_plan(options, machine):
     return Plan(seed=seed, runs=options.runs or (1 if options.quick else 3), quick=options.quick,
                 until={name: options.until or end for name, end in until.items()}, latency_factor=options.latency_factor or 1,
                 instruction_ns=options.instruction or INSTRUCTION_NS, machine=machine,
-                three_nodes=nodes.planned(options.programs, bandwidths(), seed) if THREE in until else {})
+                three_nodes=nodes.planned(options.programs, bandwidths(), seed, 0 if options.quick else nodes.RANDOM_PLACEMENTS)
+                if THREE in until else {})

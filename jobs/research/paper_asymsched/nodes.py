@@ -22,7 +22,7 @@ WORKLOAD = "three nodes"
 COUNT = 3  # nodes of the program
 RANDOM_PLACEMENTS = 5
 LPS, PAYLOAD_BYTES = 3072, 4096
-UNTIL, QUICK_UNTIL = 15, 2
+UNTIL, QUICK_UNTIL = 15, 8
 LOOKAHEAD = 0.5
 
 
@@ -60,11 +60,11 @@ class Static:
         return self.link(bandwidth), sum(self._between(bandwidth))
 
 
-def choices(bandwidth, seed):
-    """The best and the worst placement by their slowest link, then by the sum of their links; and random ones."""
+def choices(bandwidth, seed, count):
+    """The best and the worst placement by their slowest link, then by the sum of their links; and `count` random ones."""
     every = [Static(nodes) for nodes in itertools.combinations(range(len(bandwidth)), COUNT)]
     ranked = sorted(every, key=lambda placement: placement.links(bandwidth))
-    return ranked[-1], ranked[0], random.Random(seed).sample(every, RANDOM_PLACEMENTS)
+    return ranked[-1], ranked[0], random.Random(seed).sample(every, count)
 
 
 def asymsched(programs, bandwidth, starts):
@@ -84,9 +84,9 @@ def asymsched(programs, bandwidth, starts):
     return [Static(tuple(sorted(case["decision"]["map"][0]))) for case in json.loads(done.stdout)["asymsched"]]
 
 
-def planned(programs, bandwidth, seed):
-    """The part of the plan for three nodes: lists of nodes."""
-    best, worst, others = choices(bandwidth, seed)
+def planned(programs, bandwidth, seed, count):
+    """The part of the plan for three nodes: lists of nodes. `count`: of random placements."""
+    best, worst, others = choices(bandwidth, seed, count)
     starts = [worst, *others]
     return {"best": best.nodes, "starts": [start.nodes for start in starts],
             "chosen": [chosen.nodes for chosen in asymsched(programs, bandwidth, starts)]}
@@ -108,9 +108,10 @@ def results(plan, records, bandwidth):
                 "links": [placement.links(bandwidth) for placement in placements],
                 "seconds": spread(statistics.mean(of_runs[run] for of_runs in times) for run in sorted(rounds))}
 
-    rows = [row("best static", [best]), row("worst static", starts[:1]),
-            row(f"{RANDOM_PLACEMENTS} random ones, mean", starts[1:]),
-            row("AsymSched, from the worst", chosen[:1]), row("AsymSched, from the random ones, mean", chosen[1:])]
+    rows = [row("best static", [best]), row("worst static", starts[:1]), row("AsymSched, from the worst", chosen[:1])]
+    if len(starts) > 1:
+        rows += [row(f"{len(starts) - 1} random ones, mean", starts[1:]),
+                 row("AsymSched, from the random ones, mean", chosen[1:])]
     placements = [{"nodes": placement.nodes, "links": placement.links(bandwidth),
                    "seconds": spread(records.of(placement, "wall_seconds").values()),
                    "ratio": ratio(records, placement, best, "wall_seconds")} for placement in variants(plan)]

@@ -56,7 +56,7 @@ class Records:
 
 class Plan:
     until = {"two nodes": 1, "three nodes": 1}
-    three_nodes = nodes.planned(programs.bin, bandwidths(), 1)
+    three_nodes = nodes.planned(programs.bin, bandwidths(), 1, nodes.RANDOM_PLACEMENTS)
 
 
 # AsymSched never chooses a smaller sum of links than the program has, and its choice has at least 0.9 of the largest sum.
