@@ -47,8 +47,8 @@ void for_each_subset(NodeSet set, std::size_t wanted, const Visit& visit, NodeSe
 
 class Search {
   public:
-    Search(const BandwidthMatrix& machine, const std::vector<Cluster>& clusters)
-        : clusters_(clusters), all_((NodeSet{1} << machine.nodes()) - 1) {
+    Search(const BandwidthMatrix& machine, const std::vector<Cluster>& clusters, NodeSet avoided)
+        : clusters_(clusters), all_((NodeSet{1} << machine.nodes()) - 1), usable_(all_ & ~avoided) {
         for (const Cluster& cluster : clusters)
             weights_.push_back(std::log1p(cluster.remote_accesses));
         sum_bandwidths(machine);
@@ -61,7 +61,7 @@ class Search {
         result_.best_score = best_score();
         admissible_from_ = admissible_share * result_.best_score;
         stay();
-        visit(0, all_, 0, 0);
+        visit(0, usable_, 0, 0);
         if (counting_) result_.admissible = admissible_;
         result_.is_proved = looks_ <= looks_max;
         return std::move(result_);
@@ -98,11 +98,11 @@ class Search {
     // clusters before i are placed.
     void find_bounds() {
         bounds_.assign(clusters_.size() + 1, std::vector<double>(std::size_t{all_} + 1, 0));
-        std::vector<std::size_t> free_nodes{size(all_)};
+        std::vector<std::size_t> free_nodes{size(usable_)};
         for (const Cluster& cluster : clusters_)
             free_nodes.push_back(free_nodes.back() - cluster.nodes.size());
         for (std::size_t i = clusters_.size(); i-- > 0;) {
-            for_each_subset(all_, free_nodes[i], [&](NodeSet free) {
+            for_each_subset(usable_, free_nodes[i], [&](NodeSet free) {
                 double most = 0;
                 for_each_subset(free, clusters_[i].nodes.size(), [&](NodeSet set) {
                     most = std::max(most, score_of(i, set) + bounds_[i + 1][free ^ set]);
@@ -117,7 +117,7 @@ class Search {
     void list_choices() {
         for (std::size_t i = 0; i < clusters_.size(); ++i) {
             std::vector<Choice>& choices = choices_.emplace_back();
-            for_each_subset(all_, clusters_[i].nodes.size(), [&](NodeSet set) {
+            for_each_subset(usable_, clusters_[i].nodes.size(), [&](NodeSet set) {
                 choices.push_back({set, bytes_outside(i, set), score_of(i, set)});
             });
             std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
@@ -128,7 +128,7 @@ class Search {
 
     std::uint64_t count_placements() const {
         std::uint64_t count = 1;
-        std::size_t free = size(all_);
+        std::size_t free = size(usable_);
         for (const Cluster& cluster : clusters_)
             for (std::size_t k = 1; k <= cluster.nodes.size(); ++k, --free)
                 count = count * free / k;
@@ -139,7 +139,7 @@ class Search {
     // other placement.
     double best_score() const {
         double score = 0;
-        NodeSet free = all_;
+        NodeSet free = usable_;
         for (std::size_t i = 0; i < clusters_.size(); ++i) {
             const auto best =
                 std::find_if(choices_[i].begin(), choices_[i].end(), [&](const Choice& choice) {
@@ -206,13 +206,15 @@ class Search {
     // with the result.
     void stay() {
         double score = 0;
+        bool is_allowed = true;
         for (const Cluster& cluster : clusters_) {
             NodeSet set = 0;
             for (const std::size_t node : cluster.nodes) set |= bit(node);
             score += score_of(chosen_.size(), set);
+            is_allowed = is_allowed && (set & ~usable_) == 0;
             chosen_.push_back(set);
         }
-        has_result_ = score >= admissible_from_;
+        has_result_ = is_allowed && score >= admissible_from_;
         keep(0, score);
     }
 
@@ -263,6 +265,7 @@ class Search {
 
     const std::vector<Cluster>& clusters_;
     const NodeSet all_;
+    const NodeSet usable_;
     std::vector<double> weights_;              // by cluster
     std::vector<double> within_;               // by set: sum of the bandwidths between its nodes
     std::vector<std::vector<double>> bounds_;  // see find_bounds()
@@ -286,8 +289,8 @@ bool AsymPlacement::moves_anything(const std::vector<Cluster>& clusters) const {
     return false;
 }
 
-AsymPlacement choose_placement(const BandwidthMatrix& machine,
-                               const std::vector<Cluster>& clusters) {
+AsymPlacement choose_placement(const BandwidthMatrix& machine, const std::vector<Cluster>& clusters,
+                               NodeSet avoided) {
     NodeSet used = 0;
     for (const Cluster& cluster : clusters) {
         NW_CHECK(cluster.bytes.size() == cluster.nodes.size());
@@ -297,7 +300,8 @@ AsymPlacement choose_placement(const BandwidthMatrix& machine,
             used |= bit(node);
         }
     }
-    return Search(machine, clusters).run();
+    NW_CHECK(size(used) + size(avoided) <= machine.nodes());
+    return Search(machine, clusters, avoided).run();
 }
 
 std::vector<Cluster> make_clusters(const std::vector<std::vector<double>>& traffic,

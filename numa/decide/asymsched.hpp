@@ -55,9 +55,11 @@ struct AsymPlacement {
 
 inline constexpr double admissible_share = 0.9;
 
-// Requires: clusters share no node, and every node is a node of the machine.
-AsymPlacement choose_placement(const BandwidthMatrix& machine,
-                               const std::vector<Cluster>& clusters);
+// `avoided`: nodes that no placement may use, also if clusters use them now. Requires: clusters
+// share no node, every node is a node of the machine, and the other nodes are enough for all
+// clusters.
+AsymPlacement choose_placement(const BandwidthMatrix& machine, const std::vector<Cluster>& clusters,
+                               NodeSet avoided = 0);
 
 // The time that may be spent on page migration.
 struct MigrationBudget {

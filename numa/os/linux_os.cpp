@@ -9,19 +9,24 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 #include "numa/os/control_groups.hpp"
 #include "numa/os/machine.hpp"
@@ -266,6 +271,49 @@ class LinuxOs final : public Os {
         return read && mode != 0;
     }
 
+    std::map<int, std::uint64_t> busy_ns() override {
+        // Lines "cpu3 user nice system …", in ticks. The first line is the sum of all CPUs.
+        static const std::uint64_t tick_ns =
+            1'000'000'000 / static_cast<std::uint64_t>(std::max(::sysconf(_SC_CLK_TCK), 1L));
+        std::map<int, std::uint64_t> found;
+        std::ifstream file("/proc/stat");
+        for (std::string line; std::getline(file, line);) {
+            std::uint64_t user = 0, nice = 0, system = 0;
+            int cpu = 0;
+            if (!line.starts_with("cpu")) break;
+            if (std::istringstream(line.substr(3)) >> cpu >> user >> nice >> system &&
+                line[3] != ' ')
+                found[cpu] = (user + nice + system) * tick_ns;
+        }
+        return found;
+    }
+
+    // The kernel releases an abstract address when the process ends. Programs in different network
+    // namespaces, for example in containers, do not share addresses.
+    Status take_turn() noexcept override {
+        if (turn_ >= 0) return 0;
+        constexpr std::string_view name = "numawarp moves workers";
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        std::copy(name.begin(), name.end(), address.sun_path + 1);
+        const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (socket < 0) return errno;
+        const auto bytes =
+            static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+        if (::bind(socket, reinterpret_cast<const sockaddr*>(&address), bytes) != 0) {
+            const int error = errno;
+            ::close(socket);
+            return error == EADDRINUSE ? EBUSY : error;
+        }
+        turn_ = socket;
+        return 0;
+    }
+
+    void end_turn() noexcept override {
+        if (turn_ >= 0) ::close(turn_);
+        turn_ = -1;
+    }
+
     Status bind_thread(int cpu) noexcept override {
         cpu_set_t set;
         CPU_ZERO(&set);
@@ -398,6 +446,9 @@ class LinuxOs final : public Os {
         const ssize_t got = ::pread(file, bytes, size, static_cast<off_t>(address));
         return got < 0 ? 0 : static_cast<std::size_t>(got);
     }
+
+  private:
+    int turn_ = -1;  // a socket; < 0: it is not the turn of this process
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -113,6 +114,15 @@ class Os {
     // Whether the kernel itself moves pages to the nodes where they are used. The kernel may then
     // undo moves of pagemigd.
     virtual bool kernel_balances_nodes() noexcept = 0;
+
+    // By CPU of the machine: the time in which the CPU has executed any program so far, in ns. The
+    // resolution is 10 ms. Empty if the kernel does not report it.
+    virtual std::map<int, std::uint64_t> busy_ns() { return {}; }
+    // Only one run of a machine moves its workers at a time, so that each run sees where the other
+    // runs are. EBUSY: it is the turn of another run. After success, the turn of this process lasts
+    // until end_turn(), or until the process ends.
+    virtual Status take_turn() noexcept { return 0; }
+    virtual void end_turn() noexcept {}
 
     // The following four functions concern the calling thread.
     virtual Status bind_thread(int cpu) noexcept = 0;

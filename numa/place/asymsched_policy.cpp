@@ -8,7 +8,12 @@
 // engine's count of every byte of mail instead. Migrations may take at most 5 % of the run's time.
 // Their cost is estimated with the paper's 0.3 s per gigabyte until a migration of this run has
 // been measured.
+//
+// Nodes whose CPUs are used by other programs are avoided. Only one run of a machine moves its
+// workers at a time, and then no other run moves for a period. So runs that begin together do not
+// choose the same nodes.
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <numeric>
 #include <set>
@@ -34,6 +39,9 @@ constexpr double give_up_seconds = 30;
 // The workers of a run that uses all nodes are moved only if this reduces the load of the heaviest
 // link to at most this share of its present load.
 constexpr double load_worth_moving_for = 0.9;
+// From this share of a period on, another program uses a CPU. A program that competes with a worker
+// for a CPU gets half of it.
+constexpr double used_by_another = 0.3;
 // A migration of fewer bytes does not change the estimated cost per gigabyte.
 constexpr std::uint64_t bytes_to_measure = std::uint64_t{1} << 24;
 
@@ -49,12 +57,17 @@ struct Plan {
 class AsymPolicy final : public PlacementPolicy {
   public:
     AsymPolicy(Os& os, const PolicyInputs& inputs)
-        : topology_(os), machine_(known_machine(os, inputs.machine_file)), places_(inputs.places) {}
+        : os_(os),
+          topology_(os),
+          machine_(known_machine(os, inputs.machine_file)),
+          places_(inputs.places) {}
+    ~AsymPolicy() override { os_.end_turn(); }
 
     NodeId node_of(const void*, NodeId home) const noexcept override { return home; }
 
     // With one node there is no choice.
     bool moves_pages() const noexcept override { return machine_.nodes.size() > 1; }
+    bool moves_workers() const noexcept override { return moves_pages(); }
     bool wants_homes() const noexcept override { return moves_pages(); }
     double period_seconds() const noexcept override { return moves_pages() ? 1 : 0; }
 
@@ -68,6 +81,7 @@ class AsymPolicy final : public PlacementPolicy {
 
     PlacementOrders on_period(const PlacementPeriod& period) override {
         ++periods_;
+        os_.end_turn();
         budget_.elapsed_seconds = period.seconds;
         if (moved_at_ >= 0 && !has_settled(period)) return fetch_if_slow(period);
         if (period.homes.empty()) {
@@ -76,17 +90,17 @@ class AsymPolicy final : public PlacementPolicy {
             stays_ = "workers stay: the kernel does not report the nodes of pages";
             return {};
         }
-        const std::vector<NodeId> candidates = nodes_for_workers();
-        if (candidates.size() < 2) {
-            stays_ =
-                "no choice: fewer than two nodes have enough CPUs of this process for these "
-                "workers";
+        const std::vector<NodeId> candidates = nodes_for_workers(period.others);
+        const std::vector<std::size_t> used = used_nodes(candidates);
+        if (candidates.size() < 2 || candidates.size() < used.size() + crowded_.size()) {
+            stays_ = taken_.empty() ? "no choice: fewer than two nodes have enough CPUs of this "
+                                      "process for these workers"
+                                    : "no choice";
             return {};
         }
-        const std::vector<std::size_t> used = used_nodes(candidates);
         if (used.empty()) return {};
         const Plan plan = decide(candidates, used, period);
-        if (plan.to == used) {
+        if (plan.to == used && workers_beside_others(period.others) == 0) {
             stays_ = plan.worth;
             put_off_at_ = -1;
             return {};
@@ -100,6 +114,10 @@ class AsymPolicy final : public PlacementPolicy {
                 100 * MigrationBudget::share, budget_.elapsed_seconds, budget_.migrated_seconds);
             return {};
         }
+        if (os_.take_turn() == EBUSY) {
+            stays_ = "workers stay: another run of this machine moves its workers now";
+            return {};
+        }
         move(candidates, used, plan, period);
         return {.move_workers = true, .fetch = false};
     }
@@ -110,6 +128,8 @@ class AsymPolicy final : public PlacementPolicy {
         std::string text;
         for (const std::string& move : moves_) text += move + "; ";
         if (!stays_.empty()) text += stays_ + "; ";
+        if (!taken_.empty())
+            text += fmt::format("other programs use nodes {}; ", fmt::join(taken_, " "));
         return text + fmt::format("on nodes {}; traffic by mail, links by {}",
                                   fmt::join(numbers_of(places_), " "), machine_.source);
     }
@@ -165,18 +185,39 @@ class AsymPolicy final : public PlacementPolicy {
         return {.move_workers = false, .fetch = true};
     }
 
+    static bool is_free(int cpu, const std::map<int, double>& others) {
+        const auto found = others.find(cpu);
+        return found == others.end() || found->second < used_by_another;
+    }
+
+    // The number of workers whose CPU another program uses.
+    std::size_t workers_beside_others(const std::map<int, double>& others) const {
+        return static_cast<std::size_t>(
+            std::count_if(places_.begin(), places_.end(),
+                          [&](const Place& place) { return !is_free(place.cpu, others); }));
+    }
+
     // Returns the nodes with memory that have enough CPUs for the workers of any node: at least as
-    // many CPUs as the fullest node has workers now.
-    std::vector<NodeId> nodes_for_workers() {
+    // many CPUs as the fullest node has workers now. If other programs use too many of these CPUs,
+    // the node is returned only if workers are there now; it is then also in crowded_.
+    std::vector<NodeId> nodes_for_workers(const std::map<int, double>& others) {
         std::map<NodeId, std::size_t> workers;
         for (const Place& place : places_) ++workers[place.node];
         std::size_t most = 0;
         for (const auto& [node, count] : workers) most = std::max(most, count);
         places_of_.clear();
+        crowded_.clear();
+        taken_.clear();
         std::vector<NodeId> nodes;
         for (const NodeId node : machine_.nodes) {
-            places_of_[node] = topology_.places_on(node);
-            if (places_of_[node].size() >= most) nodes.push_back(node);
+            std::vector<Place>& places = places_of_[node] = topology_.places_on(node);
+            if (places.size() < most) continue;
+            std::erase_if(places, [&](const Place& place) { return !is_free(place.cpu, others); });
+            const bool is_taken = places.size() < most;
+            const bool is_used = workers.contains(node);
+            if (is_taken) taken_.push_back(index(node));
+            if (is_taken && is_used) crowded_.push_back(node);
+            if (!is_taken || is_used) nodes.push_back(node);
         }
         return nodes;
     }
@@ -224,17 +265,19 @@ class AsymPolicy final : public PlacementPolicy {
         for (const auto& [node, home] : period.homes)
             if (place_of(node) < nodes) bytes[place_of(node)] = home.bytes;
         const BandwidthMatrix links = links_between(candidates);
+        NodeSet avoided = 0;
+        for (const NodeId node : crowded_) avoided |= NodeSet{1} << place_of(node);
         return used.size() == nodes ? fill_links(links, traffic, bytes, used)
-                                    : choose_nodes(links, traffic, bytes, used);
+                                    : choose_nodes(links, traffic, bytes, used, avoided);
     }
 
     static Plan choose_nodes(const BandwidthMatrix& links, const Rows& traffic,
                              const std::vector<std::uint64_t>& bytes,
-                             const std::vector<std::size_t>& used) {
+                             const std::vector<std::size_t>& used, NodeSet avoided) {
         NodeSet set = 0;
         for (const std::size_t node : used) set |= NodeSet{1} << node;
         const std::vector<Cluster> clusters = make_clusters(traffic, bytes, set);
-        const AsymPlacement chosen = choose_placement(links, clusters);
+        const AsymPlacement chosen = choose_placement(links, clusters, avoided);
         Plan plan{used, chosen.bytes,
                   fmt::format("P {:.0f} of {:.0f}", chosen.score, chosen.best_score)};
         for (std::size_t c = 0; c < clusters.size(); ++c)
@@ -268,18 +311,29 @@ class AsymPolicy final : public PlacementPolicy {
         for (std::size_t i = 0; i < used.size(); ++i)
             to[candidates[used[i]]] = candidates[plan.to[i]];
         const std::vector<int> before = numbers_of(places_);
-        std::map<NodeId, std::size_t> given;
+        const std::size_t beside_others = workers_beside_others(period.others);
+        const auto stays = [&](const Place& place) {
+            return to.at(place.node) == place.node && is_free(place.cpu, period.others);
+        };
+        std::set<int> given;
+        for (const Place& place : places_)
+            if (stays(place)) given.insert(place.cpu);
         moved_to_.clear();
         for (Place& place : places_) {
+            if (stays(place)) continue;
             const NodeId node = to.at(place.node);
-            if (node == place.node) continue;
-            place = places_of_[node][given[node]++];
-            moved_to_.insert(node);
+            if (node != place.node) moved_to_.insert(node);
+            const std::vector<Place>& places = places_of_[node];
+            place = *std::find_if(places.begin(), places.end(),
+                                  [&](const Place& free) { return given.insert(free.cpu).second; });
         }
         moves_.push_back(fmt::format("at {:.1f} s, period {}, from nodes {} to {}, {:.2f} GB, {}",
                                      period.seconds, periods_, fmt::join(before, " "),
                                      fmt::join(numbers_of(places_), " "),
                                      static_cast<double>(plan.bytes) / 1e9, plan.worth));
+        if (beside_others > 0)
+            moves_.back() +=
+                fmt::format(", {} workers shared their CPUs with other programs", beside_others);
         if (put_off_at_ >= 0)
             moves_.back() += fmt::format(", postponed by {:.1f} s because of the cost",
                                          period.seconds - put_off_at_);
@@ -291,11 +345,15 @@ class AsymPolicy final : public PlacementPolicy {
         fetched_ = is_cut_short_ = false;
     }
 
+    Os& os_;
     Topology topology_;
     const KnownMachine machine_;
     std::vector<Place> places_;  // by worker
-    // Places by node, for the workers that move there.
+    // Places by node that other programs do not use, for the workers that move there.
     std::map<NodeId, std::vector<Place>> places_of_;
+    // Nodes with too few such places: the nodes of workers, and the numbers of all of them.
+    std::vector<NodeId> crowded_;
+    std::vector<int> taken_;
     std::uint64_t periods_ = 0;  // so far
     MigrationBudget budget_;
     double seconds_before_ = 0;  // migration_seconds at the last move

@@ -48,7 +48,10 @@ struct PlacementPeriod {
     std::map<NodeId, HomeMemory> homes;        // at the period's end
     std::uint64_t migrated_bytes = 0;  // so far, by pagemigd and by workers that fetched pages
     double migration_seconds = 0;      // CPU time for migrated_bytes
-    bool has_caught_up = true;         // whether pagemigd has moved all pages as node_of() requires
+    // By CPU of this machine: the share of the period in which other programs used the CPU. Empty:
+    // unknown, or the workers are not bound to CPUs.
+    std::map<int, double> others;
+    bool has_caught_up = true;  // whether pagemigd has moved all pages as node_of() requires
 };
 
 // Orders to the workers.
@@ -83,6 +86,8 @@ class PlacementPolicy {
     virtual void on_cpus(const Topology&, const std::vector<Place>&) {}
     // The length of a period; 0: the policy needs no periods.
     virtual double period_seconds() const noexcept { return 0; }
+    // Whether the policy chooses CPUs for workers. Such a policy needs PlacementPeriod::others.
+    virtual bool moves_workers() const noexcept { return false; }
     // wants_homes(): whether the policy needs PlacementPeriod::homes, which requires a query of the
     // pages. wants_misses(): whether the policy needs missed_mb_s, which requires a counter for
     // each worker. wants_misses() is called before the workers start.

@@ -7,6 +7,7 @@
 // other thread may use the object.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -77,6 +78,12 @@ class FakeOs : public Os {
     }
     // Acts like a machine without /proc: the number of mappings and the memory cannot be read.
     void hide_memory() { hides_memory_ = true; }
+    void set_busy_ns(int cpu, std::uint64_t ns) {
+        const std::lock_guard lock(mutex_);
+        busy_ns_[cpu] = ns;
+    }
+    // Whether another run has its turn to move workers.
+    void set_turn_of_another(bool is_on) { turn_of_another_ = is_on; }
     void set_kernel_balances_nodes(bool on) { kernel_balances_nodes_ = on; }
     void set_memory(const MemoryFigures& figures);
     // Sets the value of the counter, which is 0 before the first call. The handle of a counter is
@@ -94,6 +101,7 @@ class FakeOs : public Os {
 
     const std::vector<Record>& records() const noexcept { return records_; }
     std::size_t count(Call call) const noexcept;
+    bool has_turn() const noexcept { return has_turn_; }
     std::size_t reserved_ranges() const noexcept { return reserved_.size(); }
     // True if the page allows no access. Reserved pages start without access.
     bool is_closed(const void* page) const noexcept { return access_of(page) == Access::none; }
@@ -119,6 +127,15 @@ class FakeOs : public Os {
     int distance(NodeId from, NodeId to) noexcept override;
     double firmware_bandwidth(NodeId cpu, NodeId memory) noexcept override;
     bool kernel_balances_nodes() noexcept override { return kernel_balances_nodes_; }
+    std::map<int, std::uint64_t> busy_ns() override {
+        const std::lock_guard lock(mutex_);
+        return busy_ns_;
+    }
+    Status take_turn() noexcept override {
+        has_turn_ = !turn_of_another_;
+        return has_turn_ ? 0 : EBUSY;
+    }
+    void end_turn() noexcept override { has_turn_ = false; }
     Status bind_thread(int cpu) noexcept override;
     Status prefer_local_memory() noexcept override;
     Status require_memory_of(NodeId node) noexcept override;
@@ -173,6 +190,9 @@ class FakeOs : public Os {
     std::map<int, CounterReading> readings_;
     std::map<Call, Fault> faults_;
     std::vector<Record> records_;
+    std::map<int, std::uint64_t> busy_ns_;
+    bool turn_of_another_ = false;
+    bool has_turn_ = false;
     bool kernel_balances_nodes_ = false;
     bool hides_memory_ = false;
     MemoryFigures memory_{std::uint64_t{8} << 30, 0, 0};

@@ -18,10 +18,11 @@ JOBS = Path(__file__).resolve().parents[2]
 sys.path += [str(JOBS), str(JOBS.parent / "tests/guest")]
 from research.series.command import Series, main, number_in, parser_of, parsed  # noqa: E402
 from research.timed.arguments import number_in as factor_in  # noqa: E402
+from research.timed.series import add_options, demand_guest  # noqa: E402
 import nodes  # noqa: E402
 from experiments import EXPERIMENTS, INSTRUCTION_NS, Plan, QUICK_UNTIL, UNTIL, new_plan  # noqa: E402
 from report import page  # noqa: E402
-from runs import COLUMNS, demand_guest, results, run_once, warnings  # noqa: E402
+from runs import COLUMNS, results, run_once, warnings  # noqa: E402
 
 
 def read(arguments):
@@ -32,8 +33,7 @@ def read(arguments):
     parser.add_argument("--until", type=number_in(1e-9, "above 0"), metavar="T",
                         help=f"end of each run in virtual time [two nodes {UNTIL}, three nodes {nodes.UNTIL}; --quick "
                              f"{QUICK_UNTIL} and {nodes.QUICK_UNTIL}]")
-    parser.add_argument("--latency-factor", metavar="F", type=factor_in(0.1, 10),
-                        help="all latencies of memory are multiplied by F [1]")
+    add_options(parser)
     parser.add_argument("--instruction", metavar="NS", type=factor_in(0.01, 100, " ns"),
                         help=f"time of an instruction [{INSTRUCTION_NS}]")
     return SERIES, parsed(parser, arguments)

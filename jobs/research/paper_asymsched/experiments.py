@@ -18,6 +18,7 @@ from pathlib import Path
 import nodes
 from lib import machine_file
 from lib.series.runner import rounds
+from research.timed.series import TimedSettings, settings_of
 
 TABLES = Path(__file__).resolve().parents[1] / "paper_bwap/machines.json"
 MACHINE = f"{TABLES}#opteron6272_8n"
@@ -75,20 +76,22 @@ def bandwidths():
 
 
 @dataclasses.dataclass
-class Plan:
+class Plan(TimedSettings):
     """The complete settings of a series. They are stored next to the runs, so that the series can be resumed."""
 
     seed: int
     runs: int
     quick: bool
     until: dict  # experiment -> virtual time
-    latency_factor: float
     instruction_ns: float
     three_nodes: dict  # nodes.planned(); empty: not run
     machine: dict
 
+    def pairs(self):
+        return (BASE, max(PAIRS, key=lambda pair: pair.seconds)) if self.claims else PAIRS
+
     def variants(self):
-        return [*(PAIRS if TWO in self.until else ()), *(nodes.variants(self.three_nodes) if self.three_nodes else ())]
+        return [*(self.pairs() if TWO in self.until else ()), *(nodes.variants(self.three_nodes) if self.three_nodes else ())]
 
     def schedule(self):
         return rounds(self.variants(), self.runs, self.seed)
@@ -100,7 +103,8 @@ def new_plan(options, machine):
     if options.only:
         until = {EXPERIMENTS[options.only]: until[EXPERIMENTS[options.only]]}
     return Plan(seed=seed, runs=options.runs or (1 if options.quick else 3), quick=options.quick,
-                until={name: options.until or end for name, end in until.items()}, latency_factor=options.latency_factor or 1,
-                instruction_ns=options.instruction or INSTRUCTION_NS, machine=machine,
-                three_nodes=nodes.planned(options.programs, bandwidths(), seed, 0 if options.quick else nodes.RANDOM_PLACEMENTS)
+                until={name: options.until or end for name, end in until.items()},
+                instruction_ns=options.instruction or INSTRUCTION_NS, machine=machine, **settings_of(options),
+                three_nodes=nodes.planned(options.programs, bandwidths(), seed,
+                                          0 if options.quick or options.claims else nodes.RANDOM_PLACEMENTS)
                 if THREE in until else {})

@@ -99,6 +99,7 @@ def variants(plan):
 
 def results(plan, records, bandwidth):
     best = Static(tuple(plan["best"]))
+    of_best = records.of(best, "wall_seconds")
     starts, chosen = ([Static(tuple(nodes)) for nodes in plan[name]] for name in ("starts", "chosen"))
 
     def row(name, placements):
@@ -106,6 +107,8 @@ def results(plan, records, bandwidth):
         rounds = set.intersection(*(set(of_runs) for of_runs in times))
         return {"name": name, "nodes": [placement.nodes for placement in placements],
                 "links": [placement.links(bandwidth) for placement in placements],
+                "over_best": spread(statistics.mean(of_runs[run] for of_runs in times) / of_best[run]
+                                    for run in sorted(rounds & of_best.keys())),
                 "seconds": spread(statistics.mean(of_runs[run] for of_runs in times) for run in sorted(rounds))}
 
     rows = [row("best static", [best]), row("worst static", starts[:1]), row("AsymSched, from the worst", chosen[:1])]

@@ -5,13 +5,14 @@ import nodes
 from experiments import LPS, MACHINE, OVERLAP, STATE_BYTES, THREE, TOPOLOGY, TWO
 from lib.series.machine import one_line
 from research.series.page import beginning, digests, milliseconds, shown, table
+from research.timed.series import factors
 
 
 def page(summary):
     settings = summary["settings"]
     machine = (f"Modeled: topology {TOPOLOGY}, one CPU on each node, bandwidths of {MACHINE.rpartition('#')[2]} in "
                f"jobs/research/paper_bwap/machines.json, {settings['instruction_ns']:g} ns per instruction, "
-               f"{OVERLAP} misses at the same time, latencies times {settings['latency_factor']:g}. "
+               f"{OVERLAP} misses at the same time, latencies and overlap as modeled.{factors(settings)} "
                f"On: {one_line(summary['machine'], summary['date'])}.")
     return "\n".join([
         *beginning("A program on some nodes of the AsymSched machine, in modeled time", machine, summary),

@@ -4,28 +4,22 @@
 import tempfile
 
 import nodes
-from experiments import BASE, FITTED, MACHINE, OVERLAP, PAIRS, TOPOLOGY, TWO, bandwidths
+from experiments import BASE, FITTED, MACHINE, OVERLAP, TOPOLOGY, TWO, bandwidths
 from lib.series.runner import common_row
 from research.qemu import guest_series
 from research.series.summary import ratio, spread, warnings_about_runs
-from research.timed.version import check_version
+from research.timed.series import claim, run_timed
 
 COLUMNS = ["nodes", "master", "link_mb_s"]
-
-
-def demand_guest(series, programs):
-    """Raises ProgramFailed if something that the runs need is missing."""
-    guest_series.demand_guest("timed", series, programs, check_version)
 
 
 def run_once(phold, plan, placement, run, on_tick):
     """(the row for runs.csv, the message if the run failed). `placement`: a Pair or a nodes.Static."""
     until = plan.until[placement.key[0]]
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
-        outcome, _ = guest_series.run_in_guest(
-            "timed", phold.parent, TOPOLOGY, placement.command(phold, plan.seed, until),
-            ["--machine", MACHINE, "--instruction", plan.instruction_ns, "--overlap", OVERLAP,
-             "--latency-factor", plan.latency_factor], folder, on_tick)
+        outcome, _ = run_timed(
+            plan, phold.parent, TOPOLOGY, placement.command(phold, plan.seed, until),
+            ["--machine", MACHINE, "--instruction", plan.instruction_ns], folder, on_tick, OVERLAP)
     return {**common_row(plan, placement, run, outcome, len(placement.nodes), until),
             "nodes": " ".join(map(str, placement.nodes)), "master": placement.master,
             "link_mb_s": placement.link(bandwidths())}, outcome.message
@@ -33,13 +27,28 @@ def run_once(phold, plan, placement, run, on_tick):
 
 def results(plan, records):
     """The times, and their ratios to the time on nodes 0 and 1: of the paper, and here; the times on three nodes."""
-    return {**({"pairs": pairs(records)} if TWO in plan.until else {}),
-            **({"three_nodes": nodes.results(plan.three_nodes, records, bandwidths())} if plan.three_nodes else {})}
+    found = {**({"pairs": pairs(plan, records)} if TWO in plan.until else {}),
+             **({"three_nodes": nodes.results(plan.three_nodes, records, bandwidths())} if plan.three_nodes else {})}
+    return {**found, "claims": claims(found)}
 
 
-def pairs(records):
+def claims(found):
+    """The values that decide the claims of the paper."""
+    listed = []
+    if "pairs" in found:
+        slowest = max(found["pairs"], key=lambda row: row["paper_ratio"])
+        listed.append(claim(f"{slowest['pair']}: time / time on nodes 0 and 1", slowest["ratio"],
+                            f"{slowest['paper_ratio']:.2f}"))
+    if "three_nodes" in found:
+        by_name = {row["name"]: row for row in found["three_nodes"]["rows"]}
+        for name in ("worst static", "AsymSched, from the worst"):
+            listed.append(claim(f"three nodes, {name}: time / time of the best", by_name[name]["over_best"], "–"))
+    return listed
+
+
+def pairs(plan, records):
     rows = []
-    for pair in PAIRS:
+    for pair in plan.pairs():
         here = spread(records.of(pair, "wall_seconds").values())
         rows.append({"pair": pair.name, "link_mb_s": pair.link(bandwidths()), "paper_seconds": pair.seconds,
                      "seconds": here, "paper_ratio": pair.seconds / BASE.seconds,

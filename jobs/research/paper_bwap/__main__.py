@@ -116,14 +116,14 @@ def read_timed(words):
     from research.qemu import guest_series
     from research.series.command import Series, parsed, parser_of
     from research.timed.arguments import number_in
+    from research.timed.series import add_options, demand_guest
 
     parser = parser_of("paper-bwap --timed", "The placements of 'Bandwidth-Aware Page Placement in NUMA Systems' "
                        "(IPDPS 2020) in an emulated machine, in modeled time", "phold", runs="1",
                        codes="77 the guest cannot run here; ")
     parser.add_argument("--machine", type=machines_of, metavar="FILE#NAME",
                         help=f"the modeled machine; the topology has its first nodes [{timed.MACHINE}]")
-    parser.add_argument("--latency-factor", metavar="F", type=number_in(0.1, 10),
-                        help="all latencies of memory are multiplied by F [1]")
+    add_options(parser)
     parser.add_argument("--instruction", metavar="NS", type=number_in(0.1, 100, " ns"),
                         help=f"time of an instruction of a core [{timed.INSTRUCTION_NS}]")
     guest_series.add_option(parser, "timed", "nodes of the modeled machine, and their memory")
@@ -132,7 +132,7 @@ def read_timed(words):
     options.machine = options.machine or machines_of(f"{MACHINES}#{timed.MACHINE}")
     return Series(name="paper-bwap --timed", program="phold", plan=timed.TimedPlan, new_plan=timed.new_plan,
                   columns=timed.COLUMNS, run_once=timed.run_once, warnings=timed.warnings, results=timed.results,
-                  page=timed_page.page, prepare=timed.demand_guest), options
+                  page=timed_page.page, prepare=demand_guest), options
 
 
 def main():

@@ -25,7 +25,7 @@ from research.qemu import guest_series
 from research.series.command import Refused
 from research.series.summary import ratio, spread, warnings_about_runs
 from research.timed.arguments import CPUS_MAX, NODES_MAX
-from research.timed.version import check_version
+from research.timed.series import TimedSettings, claim, run_timed, settings_of
 
 COLUMNS = ["nodes", "weights", "beside", "mib_by_node", "lines_by_node", "shares_off"]
 MACHINE = "opteron6272_8n"
@@ -45,10 +45,13 @@ LOOKAHEAD = 0.5
 UNTIL, UNTIL_LEAST = 5, 1.25  # with one worker node. Runs on more nodes are shorter, because they have more LPs
 PROXIMITIES = {EVEN: (0, 0.25, 1), BWAP: (0, 0.25, 0.5, 1)}
 BESIDE_COUNTS, BESIDE_PROXIMITIES = (1, 2), {BWAP: (0, 0.25)}
+FULL = {"lps": LPS_A_NODE, "until": UNTIL, "proximities": PROXIMITIES, "beside_proximities": BESIDE_PROXIMITIES}
+CLAIMS = {"counts": [1, 2], "beside_counts": [1], "proximities": BESIDE_PROXIMITIES}
 QUICK = {"lps": 3840, "until": 2, "counts": [2], "proximities": {BWAP: [0]}, "beside_counts": [1],
          "beside_proximities": {BWAP: [0]}}
 
 FIRST, LOCAL = "first touch by one thread", "local"
+PAPER = {WORKERS: "up to 1.66", ALL: "up to 1.50"}  # its gains over these placements
 WEIGHT_MAX = 64  # larger weights are more exact, but the kernel then puts more consecutive pages on one node
 SHARES_OFF_MAX = 0.05
 
@@ -76,7 +79,7 @@ def kernel_weights(shares_of_pages):
 
 
 @dataclasses.dataclass
-class TimedPlan:
+class TimedPlan(TimedSettings):
     topology: str
     modeled: dict  # source, and bw with the bandwidth of each node's own memory
     counts: list  # numbers of worker nodes
@@ -89,7 +92,6 @@ class TimedPlan:
     runs: int
     quick: bool
     instruction_ns: float  # of a core
-    latency_factor: float
     machine: dict
 
     @property
@@ -106,7 +108,7 @@ class TimedPlan:
         def run(of_pages):
             return Pages(nodes, kernel_weights(of_pages), beside)
 
-        if not beside:
+        if not beside and not self.claims:
             yield FIRST, None, run(uniform(len(self.bw), nodes[:1]))
             yield LOCAL, None, run(uniform(len(self.bw), nodes)) if len(nodes) == 1 else Pages(nodes, (), beside)
         yield WORKERS, None, run(shares(self.bw, nodes, EVEN, 1))
@@ -141,17 +143,11 @@ def new_plan(options, machine):
         raise Refused(f"--machine: {len(options.machine)} machines; allowed with --timed: one, as FILE#NAME")
     modeled, = cut(options.machine, nodes, "--timed").values()
     modeled["bw"] = [[rate or OWN_MB_S for rate in row] for row in modeled["bw"]]
-    sizes = QUICK if options.quick else {
-        "lps": LPS_A_NODE, "until": UNTIL, "counts": counts_of(nodes), "proximities": PROXIMITIES,
-        "beside_counts": [count for count in BESIDE_COUNTS if count < nodes], "beside_proximities": BESIDE_PROXIMITIES}
+    sizes = QUICK if options.quick else FULL | CLAIMS if options.claims else FULL | {
+        "counts": counts_of(nodes), "beside_counts": [count for count in BESIDE_COUNTS if count < nodes]}
     return TimedPlan(topology=options.timed, modeled=modeled, seed=1 if options.seed is None else options.seed,
                      runs=options.runs or 1, quick=options.quick, instruction_ns=options.instruction or INSTRUCTION_NS,
-                     latency_factor=options.latency_factor or 1, machine=machine, **sizes)
-
-
-def demand_guest(series, programs):
-    """Raises ProgramFailed if something that the runs need is missing."""
-    guest_series.demand_guest("timed", series, programs, check_version)
+                     machine=machine, **settings_of(options), **sizes)
 
 
 def on_cpus(cpus, nodes):
@@ -178,13 +174,12 @@ def run_once(phold, plan, pages, run, on_tick):
         script, machine = Path(folder) / "spread_pages.py", Path(folder) / "machine.json"
         shutil.copy(Path(__file__).with_name(script.name), script)
         machine.write_text(json.dumps(plan.modeled))
-        outcome, found = guest_series.run_in_guest(
-            "timed", phold.parent, ",".join(f"{number}:{node.mib}M" for number, node in zip(cpus, nodes)),
+        outcome, found = run_timed(
+            plan, phold.parent, ",".join(f"{number}:{node.mib}M" for number, node in zip(cpus, nodes)),
             ["python3", script, json.dumps(settings), *on_cpus(cpus, pages.nodes),
              *phold_words(phold, plan, pages.nodes, workers, plan.until_of(pages.nodes))],
-            ["--machine", machine, "--caches", CACHES, "--overlap", round(OVERLAP * cores_a_cpu),
-             "--instruction", plan.instruction_ns / cores_a_cpu,
-             "--latency-factor", plan.latency_factor], folder, on_tick)
+            ["--machine", machine, "--caches", CACHES,
+             "--instruction", plan.instruction_ns / cores_a_cpu], folder, on_tick, OVERLAP * cores_a_cpu)
     return {**common_row(plan, pages, run, outcome, workers, plan.until_of(pages.nodes)),
             "nodes": " ".join(map(str, pages.nodes)), "weights": " ".join(map(str, pages.weights)),
             "beside": int(pages.beside), **(counted(outcome.stats[0]["numa"], found["memory"], pages) if found else {})
@@ -205,7 +200,20 @@ def counted(numa, memory, pages):
 # --- Results -----------------------------------------------------------------------------------
 
 def results(plan, records):
-    return {"groups": [group(plan, records, nodes, beside) for nodes, beside in plan.groups()]}
+    groups = [group(plan, records, nodes, beside) for nodes, beside in plan.groups()]
+    return {"groups": groups, "claims": [claim(f"{title(one)}: BWAP over {placement}", gain(one, placement), paper)
+                                         for one in groups for placement, paper in PAPER.items()]}
+
+
+def title(group):
+    count = len(group["nodes"])
+    return f"{count} worker node{'s' * (count != 1)}" + ", beside another program" * group["beside"]
+
+
+def gain(group, placement):
+    """The gain of BWAP over a placement at its best proximity."""
+    best = best_row([row for row in group["rows"] if row["placement"] == placement], placement, "seconds")
+    return best and best["gain_of_bwap"]
 
 
 def group(plan, records, nodes, beside):

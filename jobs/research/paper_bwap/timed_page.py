@@ -2,17 +2,13 @@
 """summary.md of a series with --timed."""
 
 from lib.series.machine import one_line
-from placements import ALL, BWAP, EVEN, WORKERS, best_row
+from placements import ALL, BWAP, EVEN, WORKERS
 from research.series.page import beginning, digests, milliseconds, shown, table
-from timed import CACHES, CORES, FIRST, LOCAL, OWN_MB_S, STATE_BYTES
+from research.timed.series import factors
+from timed import CACHES, CORES, FIRST, LOCAL, OWN_MB_S, STATE_BYTES, gain, title
 
 OTHERS = (FIRST, WORKERS, ALL, EVEN, LOCAL)
 PREDICTED = (WORKERS, ALL)  # the gains of BWAP over these placements are also computed by the formula
-
-
-def title(group):
-    count = len(group["nodes"])
-    return (f"{count} worker node{'s' * (count != 1)}" + ", beside another program" * group["beside"])
 
 
 def section(group):
@@ -31,21 +27,15 @@ def section(group):
                     "shares off, points"], rows)]
 
 
-def gain(group, placement):
-    """The gain of BWAP over a placement at its best proximity."""
-    best = best_row([row for row in group["rows"] if row["placement"] == placement], placement, "seconds")
-    return shown(best and best["gain_of_bwap"])
-
-
 def gains(groups):
     return table(["", *(f"over {placement}" for placement in OTHERS)],
-                 [[title(group), *(gain(group, placement) for placement in OTHERS)] for group in groups])
+                 [[title(group), *(shown(gain(group, placement)) for placement in OTHERS)] for group in groups])
 
 
 def page(summary):
     settings = summary["settings"]
     machine = (f"Modeled: {settings['modeled']['source']}. Own memory of a node: {OWN_MB_S:,} MB/s (assumed) if this "
-               f"source does not state it. Caches of {CACHES}; latencies times {settings['latency_factor']:g}. "
+               f"source does not state it. Caches of {CACHES}.{factors(settings)} "
                f"On: {one_line(summary['machine'], summary['date'])}.")
     lines = beginning("Placements of pages, in modeled time", machine, summary)
     lines += ["Made by `./jobs/run paper-bwap --timed`; [runs.csv](runs.csv) has every run. PHOLD with "

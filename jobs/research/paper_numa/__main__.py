@@ -30,7 +30,8 @@ from lib.machine_file import BadMachine  # noqa: E402
 from research.qemu import guest_series, plugin_job  # noqa: E402
 from research.series.command import Series, main, number_in, parsed, parser_of  # noqa: E402
 from research.timed import machines  # noqa: E402
-from research.timed.arguments import CPUS_MAX, DEFAULT_CORES, NODES_MAX, number_in as factor_in  # noqa: E402
+from research.timed import series as timed_series  # noqa: E402
+from research.timed.arguments import CPUS_MAX, DEFAULT_CORES, NODES_MAX  # noqa: E402
 from experiments import Plan, REBIND_POLICIES, new_plan  # noqa: E402
 from report import page  # noqa: E402
 from results import results, warnings  # noqa: E402
@@ -68,8 +69,7 @@ def read(arguments):
     guest_series.add_option(parser, "timed", "run in an emulated machine in modeled time")
     parser.add_argument("--machine", choices=machines.MACHINES,
                         help="--timed: the modeled machine [opteron6128 if the topology has 8 nodes]")
-    parser.add_argument("--latency-factor", metavar="F", type=factor_in(0.1, 10),
-                        help="--timed: all latencies of memory are multiplied by F [1]")
+    timed_series.add_options(parser, "--timed: ")
     options = parsed(parser, arguments)
     options.meter, options.timed = (guest_series.TOPOLOGY if value is None else value
                                     for value in (options.meter, options.timed))
@@ -83,11 +83,11 @@ def check(parser, options):
         parser.error("--meter and --timed exclude each other")
     if options.meter and options.rebind_policy:
         parser.error("--rebind-policy is not allowed with --meter, because groups then move at random")
-    timed_only = {f"--only {options.only}": options.only in ("memory-bound", "ranks"), "--machine": options.machine,
-                  "--latency-factor": options.latency_factor}
-    for name, given in timed_only.items():
-        if given and not options.timed:
-            parser.error(f"{name} is allowed only with --timed")
+    if not options.timed:
+        timed_series.refuse_options(parser, options)
+        for name, given in ((f"--only {options.only}", options.only in timed.ONLY_TIMED), ("--machine", options.machine)):
+            if given:
+                parser.error(f"{name} is allowed only with --timed")
     if options.timed:
         if options.until is not None and not options.only:
             parser.error("--timed --until is allowed only with --only, because the models have different units of time")

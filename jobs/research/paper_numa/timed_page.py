@@ -5,7 +5,8 @@ from lib.series.machine import one_line
 from report import figures
 from research.series.page import beginning, digests, milliseconds, shown, table
 from research.timed.machines import MACHINES
-from timed import SCALE, STATE_BYTES
+from research.timed.series import factors
+from timed import MOVED_REBIND, SCALE, SHARE_MOVED, STATE_BYTES
 
 
 def memory_bound(summary):
@@ -20,6 +21,17 @@ def memory_bound(summary):
             *table(["run", "ms", "speed-up over libc", "remote page share"], rows)]
 
 
+def moved(summary):
+    rows = [[row["variant"], milliseconds(row["seconds"]), shown(row["over_numa"]),
+             *(shown(row[name], "{:.0f}") for name in ("groups_moved", "pages_moved")),
+             shown(row["remote_page_share"], "{:.3f}")] for row in summary["moved"]]
+    return ["## A memory-bound model whose groups move", "",
+            f"The model of the previous section, end time {summary['settings']['until']['moved']:g}. Every {MOVED_REBIND:g} s, "
+            f"{SHARE_MOVED:.0%} of the groups, chosen at random, move to other workers. Without daemons, their pages stay where "
+            "they are.", "",
+            *table(["run", "ms", "speed-up over no daemons", "groups moved", "pages moved", "remote page share"], rows)]
+
+
 def ranks(summary):
     rows = [[row["workload"], milliseconds(row["process"]), milliseconds(row["ranks"]), shown(row["speed_up"])]
             for row in summary["ranks"]]
@@ -31,10 +43,10 @@ def ranks(summary):
 
 def page(summary):
     settings = summary["settings"]
-    modeled, factor = settings["modeled"], settings["latency_factor"]
+    modeled = settings["modeled"]
     machine = [f"Modeled: topology {settings['topology']}, {settings['workers']} workers, machine "
-               + (f"{modeled}: {MACHINES[modeled].sources}." if modeled else "with the distances of the topology."),
-               *[f"All latencies are multiplied by {factor:g}."] * (factor != 1),
+               + (f"{modeled}: {MACHINES[modeled].sources}." if modeled else "with the distances of the topology.")
+               + factors(settings),
                f"On: {one_line(summary['machine'], summary['date'])}."]
     lines = beginning("The experiments of “NUMA Time Warp”, in modeled time", " ".join(machine), summary)
     lines += ["Made by `./jobs/run paper-numa --timed`; [runs.csv](runs.csv) has every run. "
@@ -43,5 +55,6 @@ def page(summary):
               f"maximum. The daemons' periods are the paper's periods, divided by {SCALE:,}, because the runs are "
               "shorter.", "", *digests(summary), *figures(summary),
               *(memory_bound(summary) if "memory_bound" in summary else []),
+              *(moved(summary) if "moved" in summary else []),
               *(ranks(summary) if "ranks" in summary else [])]
     return "\n".join(lines)

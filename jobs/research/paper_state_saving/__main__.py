@@ -27,8 +27,9 @@ import timed_page  # noqa: E402
 import topology  # noqa: E402
 from research.qemu import guest_series  # noqa: E402
 from research.series.command import Series, main, number_in, parsed, parser_of  # noqa: E402
-from research.timed.arguments import CPUS_MAX, number_in as factor_in  # noqa: E402
+from research.timed.arguments import CPUS_MAX  # noqa: E402
 from research.timed.machines import MACHINES  # noqa: E402
+from research.timed.series import add_options, demand_guest, refuse_options  # noqa: E402
 from experiments import Plan, new_plan  # noqa: E402
 from geometry import parsed_geometry  # noqa: E402
 from report import page  # noqa: E402
@@ -76,8 +77,7 @@ def read(arguments):
                              "also measured [none]")
     guest_series.add_option(parser, "timed", "run in an emulated machine with 8 nodes in modeled time",
                             f"{timed.NODES} nodes {timed.NODE}")
-    parser.add_argument("--latency-factor", metavar="F", type=factor_in(0.1, 10),
-                        help="--timed: all latencies of memory are multiplied by F [1]")
+    add_options(parser, "--timed: ")
     options = parsed(parser, arguments)
     options.timed = timed.TOPOLOGY if options.timed is None else options.timed
     check(parser, options)
@@ -87,8 +87,7 @@ def read(arguments):
 def check(parser, options):
     """Refuses options that need --timed, exclude it, or do not fit the topology."""
     if not options.timed:
-        if options.latency_factor:
-            parser.error("--latency-factor is allowed only with --timed")
+        refuse_options(parser, options)
         return
     for name in ("only", "counts", "geometry", "without_prefetch"):
         if getattr(options, name):
@@ -106,5 +105,5 @@ SERIES = Series(name="paper-state-saving", program="pcs", plan=Plan, new_plan=ne
                 columns=COLUMNS, run_once=run_once, warnings=warnings, results=results, page=page)
 TIMED = Series(name="paper-state-saving --timed", program="pcs", plan=timed.TimedPlan, new_plan=timed.new_plan,
                columns=COLUMNS, run_once=timed.run_once, warnings=timed.warnings, results=timed.results,
-               page=timed_page.page, prepare=timed.demand_guest)
+               page=timed_page.page, prepare=demand_guest)
 sys.exit(main(read))

@@ -14,13 +14,13 @@ import tempfile
 import typing
 
 import topology
-from experiments import MAIN_METHODS, REVERSE, SEQUENTIAL, Plan
+from experiments import MAIN_METHODS, REVERSE, SEQUENTIAL, Plan, Variant
 from hardware import FIGURES
 from research.meter.presets import MACHINES as CORES
 from research.qemu import guest_series
 from research.series.summary import ratio, spread, warnings_about_runs
 from research.timed.machines import MACHINES
-from research.timed.version import check_version
+from research.timed.series import TimedSettings, claim, run_timed, settings_of
 from results import an_event, counts, measured, rates
 from runs import row_of
 
@@ -36,9 +36,8 @@ QUICK = {"cells": 60, "until": 60, "workers": [1, 4]}
 
 
 @dataclasses.dataclass
-class TimedPlan(Plan):
+class TimedPlan(TimedSettings, Plan):
     topology: str
-    latency_factor: float
     usual_huge_pages: typing.ClassVar = "off"
 
     def points(self):
@@ -46,7 +45,7 @@ class TimedPlan(Plan):
 
     def changes(self):
         found = [{"huge_pages": "on"}, {"gvt_interval": GVT_INTERVAL}, {"gvt_interval": GVT_INTERVAL, "huge_pages": "on"}]
-        return found[:1] if self.quick else found
+        return [] if self.claims else found[:1] if self.quick else found
 
     def later_points(self):
         return [variant for variant in super().later_points()
@@ -58,25 +57,20 @@ def new_plan(options, machine):
     quick = QUICK if options.quick else {}
     cpus = sum(node.cpus for node in nodes)
     workers = options.workers or quick.get("workers", [count for count in WORKERS if count <= cpus])
+    workers = [workers[0], workers[-1]] if options.claims else workers
     return TimedPlan(
         seed=1 if options.seed is None else options.seed, runs=options.runs or (1 if options.quick else 3),
         quick=options.quick, only="rates", cells=quick.get("cells", 120),
         until=options.until or quick.get("until", UNTIL), count_until=[], worker_counts=workers, counts="modeled",
-        geometries=[], without_prefetch="", machine=machine, topology=options.timed,
-        latency_factor=options.latency_factor or 1)
-
-
-def demand_guest(series, programs):
-    """Raises ProgramFailed if something that the runs need is missing."""
-    guest_series.demand_guest("timed", series, programs, check_version)
+        geometries=[], without_prefetch="", machine=machine, topology=options.timed, **settings_of(options))
 
 
 def run_once(pcs, plan, variant, run, on_tick):
     """(the row for runs.csv, the message if the run failed)."""
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
-        outcome, found = guest_series.run_in_guest(
-            "timed", pcs.parent, plan.topology, [pcs, *plan.arguments(variant, plan.until)],
-            ["--machine", MACHINE, "--latency-factor", plan.latency_factor], folder, on_tick)
+        outcome, found = run_timed(
+            plan, pcs.parent, plan.topology, [pcs, *plan.arguments(variant, plan.until)], ["--machine", MACHINE], folder,
+            on_tick)
     loop = found["event_loop"] if found else {}
     figures = {column: loop[column] for column in FIGURES if loop}
     if figures:
@@ -94,11 +88,28 @@ def walk_share(records, variant):
 
 
 def results(plan, records):
-    return {"rates": rates(plan, records), "counts": counts(plan, records),
+    return {"rates": rates(plan, records), "counts": counts(plan, records), "claims": claims(plan, records),
             "runs": [{"method": variant.method.name, "workers": variant.workers, "change": variant.change,
                       **measured(records, variant), "slower_than_reverse": slower_than_reverse(records, variant),
                       "walk_share": walk_share(records, variant), "an_event": an_event(records, variant)}
                      for variant in plan.points() + plan.later_points()]}
+
+
+def claims(plan, records):
+    most = plan.worker_counts[-1]
+    listed = []
+    for method in MAIN_METHODS[1:]:
+        variant = Variant(method, most)
+        listed.append(claim(f"{method.name}, {most} workers: speed-up", measured(records, variant)["speed_up"],
+                            "13.8" if method == REVERSE else "about 2"))
+        if method == REVERSE:
+            continue
+        listed.append(claim(f"{method.name}, {most} workers: time / time of reverse", slower_than_reverse(records, variant),
+                            "6"))
+        few, many = (records.of(Variant(method, workers), "tlb_misses") for workers in (plan.worker_counts[0], most))
+        listed.append(claim(f"{method.name}: TLB misses with {most} workers / with {plan.worker_counts[0]}",
+                            spread(many[run] / few[run] for run in sorted(few.keys() & many.keys())), "above 1"))
+    return listed
 
 
 def slower_than_reverse(records, variant):

@@ -5,16 +5,15 @@ from lib.series.machine import one_line
 from report import PAPER, millions, shown_count
 from research.series.page import beginning, digests, shown, table
 from research.timed.machines import MACHINES
+from research.timed.series import factors
 from results import COUNTS, counted_figures
 from timed import MACHINE
 
 
 def page(summary):
     settings = summary["settings"]
-    factor = settings["latency_factor"]
-    machine = [f"Modeled: topology {settings['topology']}, machine {MACHINE}: {MACHINES[MACHINE].sources}.",
-               *[f"All latencies are multiplied by {factor:g}."] * (factor != 1),
-               f"On: {one_line(summary['machine'], summary['date'])}."]
+    machine = [f"Modeled: topology {settings['topology']}, machine {MACHINE}: "
+               f"{MACHINES[MACHINE].sources}.{factors(settings)}", f"On: {one_line(summary['machine'], summary['date'])}."]
     lines = beginning("State saving and reverse computation, in modeled time", " ".join(machine), summary)
     lines += ["Made by `./jobs/run paper-state-saving --timed`; [runs.csv](runs.csv) has every run. "
               f"{settings['cells']} × {settings['cells']} cells, {settings['until']:g} s of virtual time. "

@@ -15,8 +15,8 @@ sys.path += [str(JOBS), str(JOBS.parent / "tests/guest")]
 from lib.series.runner import Interrupted, raise_on_signals  # noqa: E402
 from lib.series.records import write_atomically  # noqa: E402
 from research.series.command import ROOT, Parser, Refused, new_folder  # noqa: E402
-from all_series import SERIES, run_all  # noqa: E402
-from page import page  # noqa: E402
+from all_series import CHANGES, CLAIMS, SERIES, run_all  # noqa: E402
+from page import claims_page, page  # noqa: E402
 
 SETTINGS = "papers.json"
 
@@ -30,22 +30,33 @@ def read(arguments):
                "130, 143 interrupted; continue with --resume.")
     parser.add_argument("--quick", action="store_true",
                         help="one claim of each paper, in short runs, to check that everything works")
+    parser.add_argument("--claims", action="store_true",
+                        help="only the runs in modeled time that decide claims, three times, and once with each change of "
+                             f"the model: {', '.join(CHANGES)}")
+    parser.add_argument("--only", metavar="SERIES",
+                        help="only the series whose names begin with SERIES; the names are those of the folders: "
+                             f"{', '.join(one.folder for one in SERIES)}")
     parser.add_argument("--output", type=Path, metavar="DIR", help="new folder for the results")
     parser.add_argument("--resume", type=Path, metavar="DIR",
                         help="continue after an interruption, and write all pages and pictures again")
     parser.add_argument("--programs", type=Path, metavar="DIR", default=ROOT / "build/bin",
                         help="folder of the programs [build/bin]")
     options = parser.parse_args(arguments)
-    if options.resume and (options.quick or options.output):
-        raise Refused("--resume: only --programs is allowed with it; all other settings stay the same")
+    if options.resume and (options.quick or options.claims or options.output):
+        raise Refused("--resume: only --only and --programs are allowed with it; all other settings stay the same")
+    if options.quick and options.claims:
+        raise Refused("--quick and --claims exclude each other")
+    if options.only and not any(one.folder.startswith(options.only) for one in (*SERIES, *CLAIMS)):
+        raise Refused(f"--only {options.only}: no such series; allowed: the beginning of "
+                      f"{', '.join(one.folder for one in SERIES)}")
     return options
 
 
 def folder_of(options):
-    """(folder, whether the runs are quick)"""
+    """(folder, kind of the runs: "", "quick" or "claims")"""
     if options.resume:
         try:
-            return options.resume, json.loads((options.resume / SETTINGS).read_text())["quick"]
+            return options.resume, json.loads((options.resume / SETTINGS).read_text())["kind"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Refused(f"--resume {options.resume}: the folder has no {SETTINGS} of ./jobs/run papers") from error
     folder = options.output or new_folder("papers")
@@ -55,8 +66,9 @@ def folder_of(options):
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Refused(f"--output {folder}: {error.strerror}") from error
-    write_atomically(folder / SETTINGS, json.dumps({"quick": options.quick}) + "\n")
-    return folder, options.quick
+    kind = "quick" if options.quick else "claims" if options.claims else ""
+    write_atomically(folder / SETTINGS, json.dumps({"kind": kind}) + "\n")
+    return folder, kind
 
 
 def main():
@@ -64,8 +76,10 @@ def main():
     folder = None
     try:
         options = read(sys.argv[1:])
-        folder, quick = folder_of(options)
-        codes = run_all(folder, quick, options.programs)
+        folder, kind = folder_of(options)
+        series = CLAIMS if kind == "claims" else SERIES
+        codes = run_all([one for one in series if one.folder.startswith(options.only or "")], folder, kind == "quick",
+                        options.programs)
     except Refused as error:
         print(f"numawarp: {error}", file=sys.stderr)
         return 2
@@ -73,7 +87,7 @@ def main():
         if folder:
             print(f"interrupted; continue with: ./jobs/run papers --resume {folder}", file=sys.stderr)
         return interrupted.exit_code
-    write_atomically(folder / "summary.md", page(folder, codes))
+    write_atomically(folder / "summary.md", (claims_page if kind == "claims" else page)(folder, codes))
     print(f"results  {folder / 'summary.md'}")
     return next((code for code in codes.values() if code != 0), 0)
 

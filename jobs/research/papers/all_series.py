@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The series of the four papers, and their runs."""
+"""The series of the four papers, and their runs.
+
+Some claims are decided by modeled times. A second list of series has only the runs that decide these claims. Each of
+its series is repeated with other parameters of the model, to find out whether the results depend on them."""
 
 import dataclasses
 import subprocess
@@ -19,7 +22,8 @@ class Series:
     command: str
     paper: str
     options: tuple
-    quick: tuple
+    quick: tuple = ()
+    change: str = ""  # of CHANGES
 
     def words(self, results, quick, programs):
         """The command line that starts the series in the folder `results`, or continues it there."""
@@ -27,6 +31,10 @@ class Series:
         return [sys.executable, RESEARCH / self.command.replace("-", "_"), "--programs", programs,
                 *(self.quick if quick else self.options)[:None if begins else self.kept],
                 "--output" if begins else "--resume", results]
+
+    @property
+    def is_modeled(self):
+        return self.command == "paper-asymsched" or "--timed" in self.options
 
     @property
     def kept(self):
@@ -49,12 +57,21 @@ SERIES = (
            ("--timed",), ("--timed", "--quick")))
 
 
-def run_all(folder, quick, programs):
+# Changes of the model, and the options that make them.
+CHANGES = {f"{what} × {factor:g}": (f"--{option}-factor", f"{factor:g}")
+           for what, option in (("latencies", "latency"), ("overlap", "overlap")) for factor in (0.7, 1.3)}
+CLAIMS = tuple(
+    Series(f"{one.folder}{change and '-' + '-'.join(options).strip('-')}", one.command, one.paper,
+           (*one.options, "--claims", *options, "--runs", "1" if change else "3"), change=change)
+    for change, options in {"": (), **CHANGES}.items() for one in SERIES if one.is_modeled)
+
+
+def run_all(series, folder, quick, programs):
     """Runs all series one after the other and returns {folder of a series: exit code}. Raises Interrupted, after the
     running series has ended."""
     codes = {}
-    for number, one in enumerate(SERIES):
-        print(f"{number + 1}/{len(SERIES)}  {one.command}: {one.paper}", file=sys.stderr, flush=True)
+    for number, one in enumerate(series):
+        print(f"{number + 1}/{len(series)}  {one.command}: {one.paper}", file=sys.stderr, flush=True)
         # The child gets its own session. So Ctrl-C reaches only this program, which then stops the series.
         with subprocess.Popen(list(map(str, one.words(folder / one.folder, quick, programs))),
                               start_new_session=True) as child:

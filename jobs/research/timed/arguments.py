@@ -31,6 +31,7 @@ from research.timed import machines  # noqa: E402
 NODES_MAX, CPUS_MAX = 16, 16  # limits of the plug-in
 DEFAULT_CORES = "opteron6128"
 TIMEOUT = 3600
+OVERLAP, OVERLAP_MAX = 10, 128  # misses at the same time
 LINE_BYTES = 64
 # The cost model has one size of lines.
 USABLE_CORES = {name: cores for name, cores in CORES.items() if all(cache.line == LINE_BYTES for cache in cores.caches)}
@@ -58,9 +59,9 @@ def arguments():
         help=f"caches and speed of a core: {', '.join(USABLE_CORES)} (those of --machine, or {DEFAULT_CORES})")
     add("--instruction", metavar="NS", type=number_in(0.01, 100, " ns"),
         help="time of an instruction (the time of --caches)")
-    add("--overlap", metavar="N", type=number_in(1, 64, whole=True), default=10,
+    add("--overlap", metavar="N", type=number_in(1, OVERLAP_MAX, whole=True), default=OVERLAP,
         help="number of misses that overlap: the latency of a miss is divided by N if the access is a store or if the "
-             "lines of the misses are consecutive (10)")
+             f"lines of the misses are consecutive ({OVERLAP})")
     add("--latency-factor", metavar="F", type=number_in(0.1, 10),
         help="all latencies of memory are multiplied by F (1)", default=1)
     add("--skew", metavar="NS", type=number_in(100, 1e6, " ns"),

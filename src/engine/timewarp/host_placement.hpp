@@ -22,11 +22,12 @@
 
 namespace nw {
 
-// A rank's page figures.
+// Figures of a rank for the policy.
 struct RankPages {
     std::map<NodeId, HomeMemory> homes;
     std::uint64_t migrated_bytes = 0;  // so far, by pagemigd and by workers that fetched pages
     std::uint64_t migration_ns = 0;    // CPU time of these migrations
+    std::uint64_t process_ns = 0;      // CPU time of the process so far
 };
 
 class HostPlacement {

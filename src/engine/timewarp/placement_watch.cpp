@@ -34,10 +34,11 @@ constexpr double publish_seconds = 0.25;
 
 constexpr double cache_line_bytes = 64;
 
-double process_cpu_seconds() noexcept {
+std::uint64_t process_cpu_ns() noexcept {
     timespec now{};
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 bool spans_nodes(const WorkerPlaces& where) { return where.pin && nodes_spanned(where.places) > 1; }
@@ -111,10 +112,11 @@ void PlacementWatch::begin(const std::vector<PlacedGroup*>& groups, CpuAssignmen
     assignments_ = &assignments;
     mail_then_ = assignments.mail_bytes();
     committed_then_ = progress_.committed_events.load(std::memory_order_relaxed);
-    cpu_seconds_then_ = process_cpu_seconds();
+    cpu_ns_then_ = process_cpu_ns();
     watch_groups(groups);
     start_ = Clock::now();
     requests_answered_ = progress_.placement_requests.load(std::memory_order_relaxed);
+    if (wants_cpu_times() && assignments.gives_orders()) others_.emplace(os_);
     {
         const LockGuard lock(mutex_);
         begun_ = true;
@@ -249,8 +251,9 @@ void PlacementWatch::order_places(const std::vector<Place>& places) {
     assignments_->publish();
 }
 
-// Publishes this rank's page figures for the rank that gives orders to this rank's workers.
-void PlacementWatch::publish_pages() {
+// Publishes this rank's figures for the rank that gives orders to this rank's workers.
+void PlacementWatch::publish_figures() {
+    if (wants_cpu_times()) assignments_->publish_cpu_times();
     if (!host_.is_shared() || (published_at_ >= 0 && seconds() - published_at_ < publish_seconds))
         return;
     host_.publish(own_pages());
@@ -260,7 +263,7 @@ void PlacementWatch::publish_pages() {
 // If the period is over, reports the figures of the period to the policy, and passes the policy's
 // orders on to the workers.
 void PlacementWatch::end_period() {
-    publish_pages();
+    publish_figures();
     const double length = policy_->period_seconds();
     if (length == 0 || !assignments_->gives_orders() || seconds() - period_begun_ < length) return;
     if (host_.is_shared() && !host_.published()) return;
@@ -276,7 +279,8 @@ RankPages PlacementWatch::own_pages() const {
     const MigrationFigures figures = daemon_.figures();
     RankPages pages{{},
                     (figures.pages_moved + assignments_->pages_fetched()) * page_bytes,
-                    figures.busy_ns + assignments_->fetch_ns()};
+                    figures.busy_ns + assignments_->fetch_ns(),
+                    process_cpu_ns()};
     if (policy_->wants_homes()) pages.homes = sample(pages_a_sample).memory_by_home();
     return pages;
 }
@@ -290,9 +294,9 @@ PlacementPeriod PlacementWatch::period() {
     period.migrated_bytes = pages.migrated_bytes;
     period.migration_seconds = static_cast<double>(pages.migration_ns) / 1e9;
     const std::uint64_t committed = progress_.committed_events.load(std::memory_order_relaxed);
-    const double cpu_seconds = process_cpu_seconds();
+    const std::uint64_t cpu_ns = process_cpu_ns();
     period.committed_events = committed - std::exchange(committed_then_, committed);
-    period.cpu_seconds = cpu_seconds - std::exchange(cpu_seconds_then_, cpu_seconds);
+    period.cpu_seconds = 1e-9 * static_cast<double>(cpu_ns - std::exchange(cpu_ns_then_, cpu_ns));
     std::vector<std::vector<double>> mail = assignments_->mail_bytes();
     period.traffic = mail;
     for (std::size_t a = 0; a < mail.size(); ++a)
@@ -303,8 +307,18 @@ PlacementPeriod PlacementWatch::period() {
     if (missed && missed_then_)
         period.missed_mb_s = (*missed - *missed_then_) / 1e6 / (now - period_begun_);
     missed_then_ = missed;
+    if (others_)
+        period.others = others_->end_period(now - period_begun_, worker_times(), pages.process_ns);
     period.seconds = period_begun_ = now;
     return period;
+}
+
+std::vector<WorkerTime> PlacementWatch::worker_times() const {
+    std::vector<WorkerTime> times;
+    for (std::uint32_t s = 0; s < assignments_->size(); ++s)
+        times.push_back(
+            {assignments_->cpu_of_assignment(s), assignments_->cpu_ns_of_assignment(s)});
+    return times;
 }
 
 // Bytes that this rank's workers have read from memory so far; nothing if a worker has no counter.

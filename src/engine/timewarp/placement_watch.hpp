@@ -29,6 +29,7 @@
 #include "engine/timewarp/rank/cpu_assignments.hpp"
 #include "engine/worker_threads.hpp"
 #include "memory/region/memory_source.hpp"
+#include "numa/place/other_programs.hpp"
 #include "numa/place/page_migration.hpp"
 #include "numa/place/placement_policy.hpp"
 #include "plan/config.hpp"
@@ -53,6 +54,11 @@ class PlacementWatch {
     // Whether each worker must register a counter of its cache misses with its assignment, from the
     // event loop to last_sample().
     bool wants_misses() const noexcept { return thread_.joinable() && policy_->wants_misses(); }
+    // Whether each worker must register its clock with its assignment, from the event loop to
+    // last_sample().
+    bool wants_cpu_times() const noexcept {
+        return thread_.joinable() && pin_ && policy_->moves_workers();
+    }
     // Requires: the groups and the assignments outlive finish().
     void begin(const std::vector<PlacedGroup*>& groups, CpuAssignments& assignments);
     // For a pause in which groups are added and removed: no group is accessed between
@@ -74,10 +80,11 @@ class PlacementWatch {
     void sample();
     void look_at_cpus();
     void order_places(const std::vector<Place>& places);
-    void publish_pages();
+    void publish_figures();
     void end_period();
     PlacementPeriod period();
     RankPages own_pages() const;
+    std::vector<WorkerTime> worker_times() const;
     std::optional<double> missed_bytes() const;
     PlacementSample sample_of(const Placement& placement,
                               const MigrationFigures& figures) const noexcept;
@@ -108,9 +115,10 @@ class PlacementWatch {
     const std::size_t first_place_;
     double published_at_ = -1;  // seconds; below 0: never
     double period_begun_ = 0;   // seconds; the figures below are from that time
-    double cpu_seconds_then_ = 0;
+    std::uint64_t cpu_ns_then_ = 0;
     std::uint64_t committed_then_ = 0;
     std::optional<double> missed_then_;
+    std::optional<OtherPrograms> others_;  // none: the policy does not need them
     std::vector<std::vector<double>> mail_then_;
     SampleHistory<PlacementSample> history_;  // used by thread_ until thread_ ends
     std::optional<Placement> last_;

@@ -72,6 +72,22 @@ class NetThread {
     std::jthread thread_;
 };
 
+// The clock of the calling worker's CPU time. PlacementWatch reads the clock until last_sample().
+class CpuClock {
+  public:
+    CpuClock(CpuAssignments& assignments, std::uint32_t worker, bool on)
+        : assignments_(assignments), worker_(worker) {
+        if (on) assignments.set_clock(worker, clock_of_this_thread());
+    }
+    ~CpuClock() { assignments_.remove_clock(worker_); }
+    CpuClock(const CpuClock&) = delete;
+    CpuClock& operator=(const CpuClock&) = delete;
+
+  private:
+    CpuAssignments& assignments_;
+    std::uint32_t worker_;
+};
+
 // A counter of the calling worker's cache misses. PlacementWatch reads the counter by its handle
 // until last_sample().
 class MissCounter {
@@ -155,6 +171,7 @@ class TimeWarpRun final : public ThreadedRun<Rank, Worker> {
     void event_loop(std::uint32_t w) override {
         const MissCounter misses(run_.memory.os(), rank_.assignments(), w,
                                  placement_.wants_misses());
+        const CpuClock clock(rank_.assignments(), w, placement_.wants_cpu_times());
         if (w == 0) tracks_.begin();
         ThreadedRun::event_loop(w);
         if (w == 0) {

@@ -3,35 +3,21 @@
 """Tests `./jobs/run paper-asymsched --quick` in the modeled guest: all runs have one digest, and a slower link to
 the master makes the run slower. The best placement on three nodes is faster than the worst one."""
 
-import json
-import subprocess
+from modeled_series import quick_series
+from programs import Programs
 
-from programs import CHECKOUT, Programs, python_with, rows_of
-
-UNAVAILABLE = 77
 programs = Programs()
-python = python_with("matplotlib")
-folder = programs.work / "series"
-done = subprocess.run([python, CHECKOUT / "jobs/research/paper_asymsched", "--programs", programs.bin, "--quick",
-                       "--output", folder], capture_output=True, text=True)
-if done.returncode == UNAVAILABLE:
-    print(done.stderr)
-    raise SystemExit(UNAVAILABLE)
-programs.expect(done.returncode == 0, f"exit code {done.returncode} {done.stderr[-300:]}")
-rows = rows_of(folder / "runs.csv")
+series = quick_series(programs, "paper_asymsched")
+rows, summary = series.rows, series.summary
 programs.expect(len(rows) == 9 and len({row["digest"] for row in rows}) == 2, f"{len(rows)} runs, two digests")
 seconds = {row["variant"]: float(row["wall_seconds"]) for row in rows}
 base = seconds["nodes 0 and 1, memory on 0"]
 slow, fast = (seconds[f"nodes 0 and 3, memory on {master}"] for master in (0, 3))
 programs.expect(base < fast < slow and slow > 1.5 * base, f"nodes 0 and 1: {base:.4f} s, nodes 0 and 3: {fast:.4f} "
                 f"and {slow:.4f} s with memory on nodes 3 and 0")
-summary = json.loads((folder / "summary.json").read_text())
 found = next(row for row in summary["pairs"] if row["pair"] == "nodes 0 and 3, memory on 0")
 programs.expect(abs(found["ratio"]["median"] - slow / base) < 1e-9 and abs(found["paper_ratio"] - 340 / 148) < 1e-9,
                 f"ratios: {found['ratio']['median']:.2f}, the paper {found['paper_ratio']:.2f}")
 best, worst = (row["seconds"]["median"] for row in summary["three_nodes"]["rows"][:2])
 programs.expect(best < worst, f"three nodes: best {best:.4f} s, worst {worst:.4f} s")
-page = (folder / "summary.md").read_text()
-programs.expect("modeled, not measured" in page and "modeled, not measured" in done.stdout
-                and "modeled, not measured" in (folder / "pairs.svg").read_text(), "page, terminal and picture mark modeled times")
 programs.leave()

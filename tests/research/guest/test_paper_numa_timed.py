@@ -3,34 +3,17 @@
 """Tests `./jobs/run paper-numa --timed --quick`: the runs of figures 7 to 9, of the memory-bound model and of ranks
 in the modeled guest, the summary, the page and the pictures. It does not judge the modeled times."""
 
-import json
-import subprocess
+from modeled_series import quick_series
+from programs import Programs
 
-from programs import CHECKOUT, Programs, python_with, rows_of
-
-UNAVAILABLE = 77
 programs = Programs()
-python = python_with("matplotlib")
 
 
 def series(experiment, *options):
-    """The rows of runs.csv and the summary of a --quick series."""
-    folder = programs.work / experiment
-    done = subprocess.run([python, CHECKOUT / "jobs/research/paper_numa", "--programs", programs.bin, "--timed", "n2",
-                           "--quick", "--only", experiment, "--output", folder, *map(str, options)],
-                          capture_output=True, text=True)
-    if done.returncode == UNAVAILABLE:
-        print(done.stderr)
-        raise SystemExit(UNAVAILABLE)
-    programs.expect(done.returncode == 0, f"{experiment}: exit code {done.returncode} {done.stderr[-300:]}")
-    rows = {row["variant"]: row for row in rows_of(folder / "runs.csv")}
-    page = (folder / "summary.md").read_text()
-    programs.expect("modeled, not measured" in page and "modeled, not measured" in done.stdout,
-                    f"{experiment}: page and terminal mark modeled times")
-    pictures = sorted(folder.glob("*.svg"))
-    programs.expect((pictures or experiment == "ranks") and all("modeled, not measured" in picture.read_text() for picture in pictures),
-                    f"{experiment}: {len(pictures)} pictures, which mark modeled times")
-    return rows, json.loads((folder / "summary.json").read_text()), page
+    """The rows of runs.csv by their variant, the summary and the page."""
+    made = quick_series(programs, "paper_numa", "--timed", "n2", "--only", experiment, *options,
+                        pictures=experiment != "ranks")
+    return {row["variant"]: row for row in made.rows}, made.summary, made.page
 
 
 rows, summary, page = series("unbalanced", "--rebind-policy", "knapsack")

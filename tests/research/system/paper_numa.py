@@ -163,13 +163,13 @@ import timed  # noqa: E402
 plan = timed.TimedPlan(**{field.name: None for field in dataclasses.fields(timed.TimedPlan)})
 plan.workers, plan.seed, plan.until = 8, 1, {"memory-bound": 2}
 plan.topology, plan.modeled, plan.latency_factor = "n8", "epyc", 1.3
-with unittest.mock.patch("timed.guest_series.run_in_guest", side_effect=StopIteration) as called:
+with unittest.mock.patch("timed.timed_series.run_timed", side_effect=StopIteration) as called:
     try:
         timed.run_once(programs.bin / "traffic", plan, plan.memory_bound()[2], 1, None)
     except StopIteration:
         pass
-words = " ".join(map(str, called.call_args.args[3] + called.call_args.args[4]))
-programs.expect(called.call_args.args[2] == "n8" and "--machine epyc --latency-factor 1.3" in words
+words = " ".join(map(str, called.call_args.args[2] + called.call_args.args[3]))
+programs.expect(called.call_args.args[1] == "n8" and "--machine epyc --latency-factor 1.3" in words
                 and "phold --lps 32768" in words and "--place interleave --huge-pages off" in words, f"in the guest: {words}")
 
 for name in ("meter", "timed"):

@@ -128,11 +128,11 @@ TEST_CASE(
     CHECK(torn == 0);
 }
 
-TEST_CASE("HostPlacement: page figures are summed after both ranks have reported them") {
+TEST_CASE("HostPlacement: figures are summed after both ranks have reported them") {
     const TwoRanks ranks;
-    ranks.host[0]->publish({{{n0, {1000, 0.5}}}, 4096, 10});
+    ranks.host[0]->publish({{{n0, {1000, 0.5}}}, 4096, 10, 7});
     CHECK_FALSE(ranks.host[0]->published());
-    ranks.host[1]->publish({{{n0, {3000, 0}}, {n1, {500, 1}}}, 8192, 20});
+    ranks.host[1]->publish({{{n0, {3000, 0}}, {n1, {500, 1}}}, 8192, 20, 8});
     const std::optional<RankPages> told = ranks.host[0]->published();
     REQUIRE(told);
     CHECK(told->homes.size() == 2);
@@ -141,7 +141,8 @@ TEST_CASE("HostPlacement: page figures are summed after both ranks have reported
     CHECK(told->homes.at(n1).remote_share == 1);
     CHECK(told->migrated_bytes == 12288);
     CHECK(told->migration_ns == 30);
-    ranks.host[1]->publish({{{n1, {500, 0}}}, 8192, 20});
+    CHECK(told->process_ns == 15);
+    ranks.host[1]->publish({{{n1, {500, 0}}}, 8192, 20, 8});
     CHECK(ranks.host[0]->published()->homes.at(n0).bytes == 1000);
 }
 

@@ -216,6 +216,39 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "PlacementWatch: a worker leaves a CPU that another program uses, but not its own CPU time") {
+    const test::TemporaryFolder folder;
+    WatchedMachine machine;
+    machine.config.place = &asymsched_placement;
+    machine.config.machine_file = folder.path() + "/machine.json";
+    std::ofstream(machine.config.machine_file) << R"({"bw": [[0, 1], [1, 0]]})";
+    for (int cpu = 0; cpu < 4; ++cpu) machine.os.set_busy_ns(cpu, 1);
+    machine.watch(2, [&machine] {
+        const WorkerPlaces where{machine.topology.place_workers(2), true, true};
+        for (std::uint32_t w = 0; w < 2; ++w)
+            machine.assignments.note_moved(w, {where.places[w].cpu, where.places[w].node});
+        machine.assignments.set_clock(1, clock_of_this_thread());
+        const auto begun = std::chrono::steady_clock::now();
+        while (machine.assignments.orders() == 0 &&
+               std::chrono::steady_clock::now() - begun < std::chrono::seconds(60)) {
+            // Another program uses CPU 0 all the time. This thread is worker 1 and uses CPU 2.
+            machine.os.set_busy_ns(
+                0, static_cast<std::uint64_t>((std::chrono::steady_clock::now() - begun).count()));
+            timespec own{};
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+            machine.os.set_busy_ns(2, static_cast<std::uint64_t>(own.tv_sec) * 1'000'000'000 +
+                                          static_cast<std::uint64_t>(own.tv_nsec));
+        }
+        machine.assignments.remove_clock(1);
+    });
+    CHECK(machine.assignments.orders() == 1);
+    CHECK(machine.assignments.ordered(0).cpu == 1);
+    CHECK(machine.assignments.ordered(1).cpu != 3);
+    CHECK(machine.report.placed.find("1 workers shared their CPUs with other programs") !=
+          std::string::npos);
+}
+
+TEST_CASE(
     "PlacementWatch: workers that lose their CPUs get other CPUs and other workers keep their "
     "CPUs") {
     WatchedMachine machine;

@@ -48,12 +48,14 @@ struct TriedAll {
     // True if rounding determines whether some placement is admissible.
     bool is_decided_by_rounding = false;
 
-    TriedAll(const BandwidthMatrix& machine, const std::vector<Cluster>& clusters) {
-        for_each_map(machine, clusters, [&](const NodeMap&, double p, std::uint64_t, bool first) {
-            best_score = std::max(best_score, p);
-            placements += first ? 1 : 0;
-        });
-        for_each_map(machine, clusters,
+    TriedAll(const BandwidthMatrix& machine, const std::vector<Cluster>& clusters,
+             NodeSet avoided) {
+        for_each_map(machine, clusters, avoided,
+                     [&](const NodeMap&, double p, std::uint64_t, bool first) {
+                         best_score = std::max(best_score, p);
+                         placements += first ? 1 : 0;
+                     });
+        for_each_map(machine, clusters, avoided,
                      [&](const NodeMap& map, double p, std::uint64_t moved, bool first) {
                          const double limit = 0.9 * best_score;
                          is_decided_by_rounding |= limit > 0 && p == Approx(limit).epsilon(1e-12);
@@ -74,7 +76,7 @@ struct TriedAll {
   private:
     template <class Visit>
     static void for_each_map(const BandwidthMatrix& machine, const std::vector<Cluster>& clusters,
-                             const Visit& visit) {
+                             NodeSet avoided, const Visit& visit) {
         std::vector<bool> taken(machine.nodes());
         NodeMap map(clusters.size());
         const std::function<void(std::size_t)> extend = [&](std::size_t i) {
@@ -96,7 +98,7 @@ struct TriedAll {
                 return;
             }
             for (std::size_t node = 0; node < machine.nodes(); ++node) {
-                if (taken[node]) continue;
+                if (taken[node] || is_in(avoided, node)) continue;
                 taken[node] = true;
                 map[i].push_back(node);
                 extend(map[i].size() == clusters[i].nodes.size() ? i + 1 : i);
@@ -142,6 +144,16 @@ std::vector<Cluster> random_clusters(Dice& dice, std::size_t nodes, std::size_t 
     return clusters;
 }
 
+// Half of the results are empty. The other nodes are enough for the clusters.
+NodeSet random_avoided(Dice& dice, std::size_t nodes, const std::vector<Cluster>& clusters) {
+    std::size_t free = nodes;
+    for (const Cluster& cluster : clusters) free -= cluster.nodes.size();
+    NodeSet avoided = 0;
+    if (dice.below(2) == 0) return avoided;
+    for (; free > 0; --free) avoided |= NodeSet{1} << dice.below(nodes);
+    return avoided;
+}
+
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 constexpr bool is_optimized = true;
 #else
@@ -168,15 +180,18 @@ TEST_CASE("AsymSched: the chosen placement equals the best placement of an exhau
     const std::uint64_t seed = test_seeds(1).front();
     INFO("NUMAWARP_TEST_SEED=" << seed);
     Dice dice(seed);
-    int moved = 0, stayed = 0;
+    int moved = 0, stayed = 0, left = 0;
     for (int i = 0; i < 400; ++i) {
         const std::size_t nodes = 1 + dice.below(6);
         const BandwidthMatrix machine = random_machine(dice, nodes);
         const std::vector<Cluster> clusters = random_clusters(dice, nodes, 1 + dice.below(3), 4);
-        INFO("case " << i);
-        const TriedAll expected(machine, clusters);
+        const NodeSet avoided = random_avoided(dice, nodes, clusters);
+        INFO("case " << i << ", avoided nodes " << avoided);
+        const TriedAll expected(machine, clusters, avoided);
         if (expected.is_decided_by_rounding) continue;
-        const AsymPlacement chosen = choose_placement(machine, clusters);
+        const AsymPlacement chosen = choose_placement(machine, clusters, avoided);
+        for (const Cluster& cluster : clusters)
+            for (const std::size_t node : cluster.nodes) left += is_in(avoided, node) ? 1 : 0;
         REQUIRE(chosen.is_proved);
         REQUIRE(chosen.placements == expected.placements);
         REQUIRE(chosen.admissible == expected.admissible);
@@ -188,6 +203,7 @@ TEST_CASE("AsymSched: the chosen placement equals the best placement of an exhau
     }
     CHECK(moved > 50);
     CHECK(stayed > 50);
+    CHECK(left > 20);
 }
 
 TEST_CASE("AsymSched: a decision takes at most 10 ms on 8 nodes and 100 ms on 16 nodes") {

@@ -25,15 +25,15 @@ struct Run {
     std::unique_ptr<PlacementPolicy> policy;
     PlacementPeriod period;
 
-    // Each of `nodes` has two workers; every worker sends to every other worker.
-    explicit Run(const std::vector<NodeId>& nodes) {
+    // Each of `nodes` has this number of workers; every worker sends to every other worker.
+    explicit Run(const std::vector<NodeId>& nodes, int workers_a_node = 2) {
         std::ofstream(file)
             << R"({"bw": [[0, 1, 9, 1], [1, 0, 1, 8], [9, 1, 0, 1], [1, 8, 1, 0]]})";
         PolicyInputs inputs{
             .machine_file = file, .huge_pages = HugePages::off, .places = {}, .slots = {}};
         for (const NodeId node : nodes) {
-            inputs.places.push_back({index(node) * 2, node});
-            inputs.places.push_back({index(node) * 2 + 1, node});
+            for (int k = 0; k < workers_a_node; ++k)
+                inputs.places.push_back({index(node) * 2 + k, node});
             period.homes[node] = {1'000'000'000, 0};
         }
         const std::size_t workers = inputs.places.size();
@@ -172,6 +172,50 @@ TEST_CASE("asymsched: nodes without enough CPUs for the workers are not chosen")
     run.policy->on_cpus(Topology(run.os), {{0, n0}, {1, n0}, {2, n1}, {3, n1}});
     REQUIRE(run.next(1).move_workers);
     CHECK(run.policy->worker_places() == std::vector<Place>{{6, n3}, {7, n3}, {2, n1}, {3, n1}});
+}
+
+TEST_CASE("asymsched: nodes that other programs use are not chosen") {
+    Run run({n0, n1});
+    run.period.others = {{0, 0.1}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0.5}, {6, 0}, {7, 0}};
+    REQUIRE(run.next(1).move_workers);
+    CHECK(run.policy->worker_places() == std::vector<Place>{{6, n3}, {7, n3}, {2, n1}, {3, n1}});
+}
+
+TEST_CASE("asymsched: workers leave a node whose CPUs they share with other programs") {
+    Run run({n0, n2});
+    run.period.others = {{0, 0.5}, {1, 0.5}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}};
+    REQUIRE(run.next(1).move_workers);
+    // Without node 0, nodes 1 and 3 have the best links.
+    CHECK(run.policy->worker_places() == std::vector<Place>{{2, n1}, {3, n1}, {6, n3}, {7, n3}});
+    CHECK(run.policy->report().find("2 workers shared their CPUs with other programs") !=
+          std::string::npos);
+    CHECK(run.os.has_turn());
+    CHECK_FALSE(run.next(1).move_workers);
+    CHECK_FALSE(run.os.has_turn());
+}
+
+TEST_CASE("asymsched: a worker leaves a shared CPU for a free CPU of its node") {
+    Run run({n0}, 1);
+    run.period.others = {{0, 0.5}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}};
+    REQUIRE(run.next(1).move_workers);
+    CHECK(run.policy->worker_places() == std::vector<Place>{{1, n0}});
+    CHECK(run.policy->report().starts_with("at 101.0 s, period 1, from nodes 0 to 0, 0.00 GB"));
+}
+
+TEST_CASE("asymsched: workers stay if other programs use all other nodes") {
+    Run run({n0, n1});
+    for (int cpu = 0; cpu < 8; ++cpu) run.period.others[cpu] = 0.9;
+    CHECK_FALSE(run.next(1).move_workers);
+    CHECK(run.policy->report().starts_with("no choice; other programs use nodes 0 1 2 3;"));
+}
+
+TEST_CASE("asymsched: workers stay while another run moves its workers") {
+    Run run({n0, n1});
+    run.os.set_turn_of_another(true);
+    CHECK_FALSE(run.next(1).move_workers);
+    CHECK(run.policy->report().starts_with("workers stay: another run of this machine moves"));
+    run.os.set_turn_of_another(false);
+    CHECK(run.next(1).move_workers);
 }
 
 TEST_CASE("asymsched: on a full machine the heaviest traffic gets the best links") {

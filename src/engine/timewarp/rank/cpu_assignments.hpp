@@ -12,16 +12,17 @@
 // are numbered over all of these ranks, in the order of the ranks. A rank's workers are numbered
 // from 0, as everywhere.
 //
-// Thread: the thread of the placement policy calls order(), publish(), fetch() and set_crowded().
-// Worker w calls note_moved(), note_binding(), set_miss_counter() and count_mail() for itself;
-// before the workers start, the main thread calls note_moved(). Any thread may call the other
-// functions. After orders() has returned a new number to a worker, ordered() and fetches() return
-// the new orders to this worker.
+// Thread: the thread of the placement policy calls order(), publish(), fetch(), set_crowded() and
+// publish_cpu_times(). Worker w calls note_moved(), note_binding(), set_miss_counter(),
+// set_clock(), remove_clock() and count_mail() for itself; before the workers start, the main
+// thread calls note_moved(). Any thread may call the other functions. After orders() has returned a
+// new number to a worker, ordered() and fetches() return the new orders to this worker.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <new>
 #include <vector>
@@ -46,6 +47,7 @@ class CpuTable {
     struct CpuAssignment {
         std::atomic<Where> now;
         std::atomic<Where> ordered;
+        std::atomic<std::uint64_t> cpu_ns;
     };
     struct alignas(64) Orders {
         std::atomic<std::uint32_t> orders;
@@ -110,6 +112,7 @@ class CpuAssignments {
                  own_ != nullptr ? workers_
                                  : workers_ * static_cast<std::uint32_t>(shared.ranks.size())),
           miss_counters_(workers_),
+          clocks_(workers_),
           refusals_(workers_) {
         std::vector<std::uint32_t> ranks{index(rank)};
         if (own_ == nullptr) ranks = shared.ranks;
@@ -177,6 +180,26 @@ class CpuAssignments {
         return bytes;
     }
 
+    // Publishes the CPU times of this rank's workers.
+    void publish_cpu_times() noexcept {
+        for (std::uint32_t w = 0; w < workers_; ++w) {
+            const clockid_t clock = clocks_[w].load(std::memory_order_relaxed);
+            timespec used{};
+            if (clock != no_clock && ::clock_gettime(clock, &used) == 0)
+                assignment(w).cpu_ns.store(static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
+                                               static_cast<std::uint64_t>(used.tv_nsec),
+                                           std::memory_order_relaxed);
+        }
+    }
+    // The CPU of an assignment now; −1: not bound.
+    int cpu_of_assignment(std::uint32_t s) const noexcept {
+        return table_.assignment(s).now.load(std::memory_order_relaxed).cpu_and_1 - 1;
+    }
+    // The CPU time of its worker, as last published.
+    std::uint64_t cpu_ns_of_assignment(std::uint32_t s) const noexcept {
+        return table_.assignment(s).cpu_ns.load(std::memory_order_relaxed);
+    }
+
     // −1: the machine does not count misses, or the policy does not need them.
     int miss_counter(std::uint32_t w) const noexcept {
         return miss_counters_[w].load(std::memory_order_relaxed);
@@ -220,6 +243,12 @@ class CpuAssignments {
     void set_miss_counter(std::uint32_t w, int handle) noexcept {
         miss_counters_[w].store(handle, std::memory_order_relaxed);
     }
+    // The clock of the CPU time of the thread that executes the worker, for publish_cpu_times().
+    // Requires: remove_clock() is called before this thread ends.
+    void set_clock(std::uint32_t w, clockid_t clock) noexcept {
+        clocks_[w].store(clock, std::memory_order_relaxed);
+    }
+    void remove_clock(std::uint32_t w) noexcept { set_clock(w, no_clock); }
     void count_fetched(std::uint64_t pages, std::uint64_t ns) noexcept {
         pages_fetched_.fetch_add(pages, std::memory_order_relaxed);
         fetch_ns_.fetch_add(ns, std::memory_order_relaxed);
@@ -235,6 +264,7 @@ class CpuAssignments {
 
   private:
     static constexpr std::uint32_t not_in_table = UINT32_MAX;
+    static constexpr clockid_t no_clock = CLOCK_REALTIME;
 
     struct FreeLines {
         void operator()(std::byte* lines) const noexcept {
@@ -259,7 +289,8 @@ class CpuAssignments {
         first_of_rank_;        // by rank; not_in_table: the rank is not in this table
     std::uint32_t first_ = 0;  // this rank's first assignment
     std::vector<std::atomic<int>> miss_counters_;
-    std::vector<std::atomic<int>> refusals_;  // by worker
+    std::vector<std::atomic<clockid_t>> clocks_;  // by worker; no_clock: not set
+    std::vector<std::atomic<int>> refusals_;      // by worker
     std::atomic<int> memory_refusal_{0};
     std::atomic<std::uint64_t> pages_fetched_{0};
     std::atomic<std::uint64_t> fetch_ns_{0};

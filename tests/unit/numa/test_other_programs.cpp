@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The use of CPUs by other programs, and the turns of runs: on a fake machine, and on this machine.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "numa/place/other_programs.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_os.hpp"
+
+using namespace nw;
+
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+
+}  // namespace
+
+TEST_CASE("OtherPrograms: the time of workers and of the run's other threads is subtracted") {
+    FakeOs os(1, 4);
+    for (int cpu = 0; cpu < 3; ++cpu) os.set_busy_ns(cpu, 100 * second);
+    OtherPrograms others(os);
+    others.end_period(1, {{0, 10 * second}, {1, 20 * second}}, 40 * second);
+    os.set_busy_ns(0, 102 * second);  // both seconds by worker 0
+    os.set_busy_ns(1, 102 * second);  // one second by worker 1
+    os.set_busy_ns(2, 101 * second);  // perhaps by another thread of the run
+    os.set_busy_ns(3, 1 * second);    // was added to the machine
+    const std::map<int, double> found =
+        others.end_period(2, {{0, 12 * second}, {1, 21 * second}}, 43 * second + second / 2);
+    CHECK(found.size() == 3);
+    CHECK(found.at(0) == 0);
+    CHECK(found.at(1) == Approx(0.25));
+    CHECK(found.at(2) == Approx(0.25));
+}
+
+TEST_CASE("OtherPrograms: unknown if the kernel does not report the use of CPUs") {
+    FakeOs os(1, 2);
+    OtherPrograms others(os);
+    CHECK(others.end_period(1, {{0, second}}, second).empty());
+}
+
+TEST_CASE("linux_os: the busy time of the CPUs grows while this thread runs") {
+    const auto sum = [] {
+        std::uint64_t ns = 0;
+        for (const auto& [cpu, busy] : linux_os().busy_ns()) ns += busy;
+        return ns;
+    };
+    const std::uint64_t before = sum();
+    if (before == 0) {
+        WARN("this machine does not report the busy time of CPUs; not tested");
+        return;
+    }
+    for (const std::clock_t begun = std::clock(); std::clock() - begun < CLOCKS_PER_SEC / 10;) {
+    }
+    // The resolution is 10 ms.
+    CHECK(sum() - before >= 80'000'000);
+}
+
+TEST_CASE("linux_os: while one process has its turn, another process does not get a turn") {
+    // The child is forked before this process has its turn, because a turn is inherited.
+    int go[2];
+    REQUIRE(::pipe(go) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        char byte = 0;
+        const bool read = ::read(go[0], &byte, 1) == 1;
+        ::_exit(read ? linux_os().take_turn() : EPIPE);
+    }
+    const Status first = linux_os().take_turn();
+    CHECK(linux_os().take_turn() == first);
+    REQUIRE(::write(go[1], "g", 1) == 1);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WEXITSTATUS(status) == EBUSY);
+    linux_os().end_turn();
+    CHECK((first == 0 || first == EBUSY));  // EBUSY: a run of this machine has its turn
+    ::close(go[0]);
+    ::close(go[1]);
+}
