@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runs of "Thread and Memory Placement on NUMA Systems: Asymmetry Matters" (USENIX ATC 2015), slide 5:
-one program on two nodes, with all its data on one of them, the master. nodes.py has the runs on three nodes.
+one program on two nodes, with all its data on one of them, the master. nodes.py has the other runs.
 
 The paper runs streamcluster, which no model here resembles. The program here is PHOLD with large states: each
 event reads and writes the whole state of its LP. The conservative engine keeps no past, so the states are nearly
@@ -30,8 +30,9 @@ UNTIL, QUICK_UNTIL = 8, 1
 LOOKAHEAD = 0.5
 
 
-TWO, THREE = "two nodes", nodes.WORKLOAD
-EXPERIMENTS = {TWO.replace(" ", "-"): TWO, THREE.replace(" ", "-"): THREE}  # by the value of --only
+TWO = "two nodes"
+EXPERIMENTS = {name.replace(" ", "-"): name
+               for name in (TWO, *(one.workload for one in nodes.EXPERIMENTS))}  # by the value of --only
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,12 +51,16 @@ class Pair:
     def key(self):
         return TWO, self.name
 
-    def command(self, phold, seed, until):
+    @property
+    def sets(self):
+        return (self.nodes,)
+
+    def commands(self, phold, seed, until):
         """The command line in the guest, without --stats. The CPU of node n is CPU n."""
-        return ["numactl", "-C", ",".join(map(str, self.nodes)), "-m", self.master,
-                phold, "--lps", LPS, "--events-per-lp", 1, "--state", STATE_BYTES, "--touch", STATE_BYTES,
-                "--lookahead", LOOKAHEAD, "--remote", 0.1, "--until", until, "--seed", seed,
-                "--engine", "conservative", "--memory", "libc", "--workers", 2]
+        return [["numactl", "-C", ",".join(map(str, self.nodes)), "-m", self.master,
+                 phold, "--lps", LPS, "--events-per-lp", 1, "--state", STATE_BYTES, "--touch", STATE_BYTES,
+                 "--lookahead", LOOKAHEAD, "--remote", 0.1, "--until", until, "--seed", seed,
+                 "--engine", "conservative", "--memory", "libc", "--workers", 2]]
 
     def link(self, bandwidth):
         """MB/s that the other node reads from the master."""
@@ -84,27 +89,34 @@ class Plan(TimedSettings):
     quick: bool
     until: dict  # experiment -> virtual time
     instruction_ns: float
-    three_nodes: dict  # nodes.planned(); empty: not run
+    static: dict  # workload -> nodes.planned()
     machine: dict
 
     def pairs(self):
         return (BASE, max(PAIRS, key=lambda pair: pair.seconds)) if self.claims else PAIRS
 
     def variants(self):
-        return [*(self.pairs() if TWO in self.until else ()), *(nodes.variants(self.three_nodes) if self.three_nodes else ())]
+        return [*(self.pairs() if TWO in self.until else ()),
+                *(variant for planned in self.static.values() for variant in nodes.variants(planned))]
 
     def schedule(self):
         return rounds(self.variants(), self.runs, self.seed)
 
 
+def ends(quick):
+    """The virtual end time of each workload."""
+    return {TWO: QUICK_UNTIL if quick else UNTIL,
+            **{one.workload: one.quick_until if quick else one.until for one in nodes.EXPERIMENTS}}
+
+
 def new_plan(options, machine):
     seed = 1 if options.seed is None else options.seed
-    until = {TWO: QUICK_UNTIL if options.quick else UNTIL, THREE: nodes.QUICK_UNTIL if options.quick else nodes.UNTIL}
+    until = ends(options.quick)
     if options.only:
         until = {EXPERIMENTS[options.only]: until[EXPERIMENTS[options.only]]}
     return Plan(seed=seed, runs=options.runs or (1 if options.quick else 3), quick=options.quick,
                 until={name: options.until or end for name, end in until.items()},
                 instruction_ns=options.instruction or INSTRUCTION_NS, machine=machine, **settings_of(options),
-                three_nodes=nodes.planned(options.programs, bandwidths(), seed,
-                                          0 if options.quick or options.claims else nodes.RANDOM_PLACEMENTS)
-                if THREE in until else {})
+                static={one.workload: nodes.planned(one, options.programs, bandwidths(), seed, 0 if options.quick
+                                                    or options.claims else nodes.RANDOM_PLACEMENTS)
+                        for one in nodes.EXPERIMENTS if one.workload in until})

@@ -1,36 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of the series: the paper's ratios beside those of the modeled machine, and the placements on three
-nodes."""
+"""The pictures of the series: the paper's ratios beside those of the modeled machine, and the times of static
+placements."""
 
 from lib.plotting import pyplot
+from nodes import text
 from research.series.figures import errors_of, save
 
 
 def plot_all(folder, summary):
     if "pairs" in summary:
         plot_pairs(folder, summary)
-    if "three_nodes" in summary:
-        plot_three_nodes(folder, summary)
+    for workload, results in summary["static"].items():
+        plot_static(folder, summary, workload, [one for one in results["placements"] if one["seconds"]])
 
 
-def plot_three_nodes(folder, summary):
+def plot_static(folder, summary, workload, found):
     """Each placement by the sum of its links, by which AsymSched decides."""
-    found = [one for one in summary["three_nodes"]["placements"] if one["seconds"]]
     figure, axes = pyplot.subplots(figsize=(7.5, 4.2))
-    slowest = sorted({one["links"][0] for one in found})
+    slowest = sorted({one["links"][0][0] for one in found})
     for index, link in enumerate(slowest):
-        some = [one for one in found if one["links"][0] == link]
+        some = [one for one in found if one["links"][0][0] == link]
         times = [{name: 1000 * one["seconds"][name] for name in ("median", "min", "max")} for one in some]
-        axes.errorbar([one["links"][1] for one in some], [time["median"] for time in times], yerr=errors_of(times),
+        axes.errorbar([one["links"][0][1] for one in some], [time["median"] for time in times], yerr=errors_of(times),
                       linestyle="", marker="o^s"[index % 3], capsize=3, label=f"slowest link {link:,} MB/s")
         for one, time in zip(some, times):
-            axes.annotate(" ".join(map(str, one["nodes"])), (one["links"][1], time["median"]), xytext=(5, 4),
+            axes.annotate(text(one["nodes"][0]), (one["links"][0][1], time["median"]), xytext=(5, 4),
                           textcoords="offset points", fontsize=7)
     axes.set_xlabel("sum of the links between the nodes, MB/s")
     axes.set_ylabel("modeled time, ms")
-    axes.set_title("One program on three nodes")
+    axes.set_title(workload.capitalize())
     axes.legend(frameon=False)
-    save(figure, folder, "three-nodes", summary)
+    save(figure, folder, workload.replace(" ", "-"), summary)
 
 
 def plot_pairs(folder, summary):

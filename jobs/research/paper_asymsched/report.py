@@ -2,7 +2,7 @@
 """summary.md, the page of the series."""
 
 import nodes
-from experiments import LPS, MACHINE, OVERLAP, STATE_BYTES, THREE, TOPOLOGY, TWO
+from experiments import LPS, MACHINE, OVERLAP, STATE_BYTES, TOPOLOGY, TWO
 from lib.series.machine import one_line
 from research.series.page import beginning, digests, milliseconds, shown, table
 from research.timed.series import factors
@@ -20,7 +20,7 @@ def page(summary):
         f"Runs of each kind: {settings['runs']}; seed {settings['seed']}. Shown are the median and, in brackets, the "
         "minimum and the maximum.", "", *digests(summary),
         *(two_nodes(summary) if "pairs" in summary else []),
-        *(three_nodes(summary) if "three_nodes" in summary else [])])
+        *(line for workload in summary["static"] for line in static(summary, workload))])
 
 
 def two_nodes(summary):
@@ -36,21 +36,22 @@ def two_nodes(summary):
             *table(["run", "MB/s of the link", "paper, s", "paper, ratio", "here, ms", "here, ratio", "difference"], rows)]
 
 
-def three_nodes(summary):
-    found = summary["three_nodes"]
-
-    def text(placement):
-        return " ".join(map(str, placement))
-
-    rows = [[row["name"], ", ".join(map(text, row["nodes"])), ", ".join(str(slowest) for slowest, _ in row["links"]),
-             milliseconds(row["seconds"], "{:.1f}")] for row in found["rows"]]
-    placements = [[text(one["nodes"]), *one["links"], milliseconds(one["seconds"], "{:.1f}"), shown(one["ratio"])]
-                  for one in found["placements"]]
-    return ["## Three nodes", "",
-            f"PHOLD in Time Warp with one worker on each node, {nodes.LPS:,} LPs, and messages of {nodes.PAYLOAD_BYTES} "
-            f"bytes to random LPs, until {summary['settings']['until'][THREE]:g}. A placement is as good as "
-            "its slowest link; if the slowest links of two placements are equally fast, the sum of all links decides. AsymSched decides by the sum of the links, and accepts each sum above 0.9 of the largest sum.",
-            "", "![times of the placements](three-nodes.svg)", "", *table(["placement", "nodes", "MB/s of the slowest link", "here, ms"], rows),
+def static(summary, workload):
+    found = summary["static"][workload]
+    experiment = next(one for one in nodes.EXPERIMENTS if one.workload == workload)
+    programs = len(experiment.sizes)
+    rows = [[row["name"], "; ".join(map(nodes.text, row["nodes"])), ", ".join(str(slowest) for slowest, _ in row["links"]),
+             milliseconds(row["seconds"], "{:.1f}"), shown(row["over_best"])] for row in found["rows"]]
+    every = [[nodes.text(one["nodes"][0]), *one["links"][0], milliseconds(one["seconds"], "{:.1f}"), shown(one["over_best"])]
+             for one in found["placements"]]
+    return [f"## {workload.capitalize()}", "",
+            ("PHOLD in Time Warp" if programs == 1 else f"{programs} runs of PHOLD in Time Warp at the same time")
+            + f" with one worker on each node, {nodes.LPS_A_NODE:,} LPs for each node, and messages of "
+            f"{nodes.PAYLOAD_BYTES} bytes to random LPs, until {summary['settings']['until'][workload]:g}. A program is as "
+            "fast as its slowest link; placements with equally slow links are compared by the sum of all links. AsymSched "
+            "decides by the sum of the links, and accepts each sum above 0.9 of the largest sum."
+            + " Times are means over the programs." * (programs > 1),
+            "", f"![times of the placements]({workload.replace(' ', '-')}.svg)", "",
+            *table(["placement", "nodes", "MB/s of the slowest link", "here, ms", "time / time of the best"], rows),
             "All placements that were run:", "",
-            *table(["nodes", "MB/s of the slowest link", "MB/s of all links", "here, ms", "time / time of the best"],
-                   placements)]
+            *table(["nodes", "MB/s of the slowest link", "MB/s of all links", "here, ms", "time / time of the best"], every)]

@@ -59,7 +59,7 @@ from placements import BWAP, EVEN, shares  # noqa: E402
 
 bw = [[rate or timed.OWN_MB_S for rate in row] for row in machines[timed.MACHINE]]
 plan = timed.TimedPlan("n8", {"bw": bw}, [1, 2, 4, 8], [1], {EVEN: [0, 0.5, 1], BWAP: [0, 0.5, 1]}, {BWAP: [0]},
-                       1000, 4, 1, 1, False, 1, 1, {})
+                       1000, 4, 1, 1, False, 1, {}, latency_factor=1, overlap_factor=1, claims=False)
 for nodes, beside in plan.groups():
     cpus = plan.cpus(nodes)
     programs.expect(sum(cpus) <= 16 and min(cpus) >= 1, f"nodes {nodes}: CPUs {cpus}")

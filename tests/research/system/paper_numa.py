@@ -140,7 +140,8 @@ for fragment, arguments in [("cores", ["--resume", gaps]),
                             ("exclude each other", ["--meter", "--timed"]),
                             ("only with --timed", ["--only", "memory-bound"]),
                             ("only with --timed", ["--meter", "--machine", "epyc"]),
-                            ("only with --timed", ["--latency-factor", 2]),
+                            ("only with --timed", ["--latency-factor", 2]), ("only with --timed", ["--claims"]),
+                            ("only with --timed", ["--only", "moved"]),
                             ("epyc has 8 nodes", ["--timed", "n4", "--machine", "epyc"]),
                             ("--only", ["--timed", "--until", 5]),
                             ("up to 16 and 16", ["--timed", "9:512M,9:512M"]),
@@ -162,14 +163,14 @@ import timed  # noqa: E402
 
 plan = timed.TimedPlan(**{field.name: None for field in dataclasses.fields(timed.TimedPlan)})
 plan.workers, plan.seed, plan.until = 8, 1, {"memory-bound": 2}
-plan.topology, plan.modeled, plan.latency_factor = "n8", "epyc", 1.3
-with unittest.mock.patch("timed.timed_series.run_timed", side_effect=StopIteration) as called:
+plan.topology, plan.modeled, plan.latency_factor, plan.overlap_factor = "n8", "epyc", 1.3, 0.7
+with unittest.mock.patch("timed.timed_series.guest_series.run_in_guest", side_effect=StopIteration) as called:
     try:
         timed.run_once(programs.bin / "traffic", plan, plan.memory_bound()[2], 1, None)
     except StopIteration:
         pass
-words = " ".join(map(str, called.call_args.args[2] + called.call_args.args[3]))
-programs.expect(called.call_args.args[1] == "n8" and "--machine epyc --latency-factor 1.3" in words
+words = " ".join(map(str, called.call_args.args[3] + called.call_args.args[4]))
+programs.expect(called.call_args.args[2] == "n8" and "--machine epyc --latency-factor 1.3 --overlap 7" in words
                 and "phold --lps 32768" in words and "--place interleave --huge-pages off" in words, f"in the guest: {words}")
 
 for name in ("meter", "timed"):

@@ -34,9 +34,11 @@ if (here / name).exists():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     (here / "waiting").touch()
     time.sleep(60)
+gain = 0.9 if "--overlap-factor" in words else 1.25
+claims = [dict(claim="a gain", paper="2", value=dict(median=gain, min=1.2, max=1.3, runs=3))]
 machine = dict(cpu="a CPU", cores=2, nodes=1, kernel="6.1", commit="0" * 12)
 (results / "summary.json").write_text(json.dumps(
-    dict(machine=machine, date="2026-01-31", warnings=["a warning of " + name])))
+    dict(machine=machine, date="2026-01-31", warnings=["a warning of " + name], claims=claims)))
 (results / "picture.svg").touch()
 """
 SERIES = ["paper_numa", "paper_asymsched", "paper_bwap", "paper_state_saving"]
@@ -83,6 +85,20 @@ programs.expect([words[1:] for words in found] == [["--timed", "--resume", f"{ou
                                                    ["--resume", f"{out}/state-saving"],
                                                    ["--timed", "--resume", f"{out}/state-saving-timed"]], f"resumed: {found}")
 
+# Claims: the series in modeled time, first with the original model, then with each changed model.
+claims = programs.work / "claims"
+done, found = papers("--claims", "--output", claims, "--only", "bwap")
+programs.expect([words for words in found if "--latency-factor" not in words] == [
+    ["paper_bwap", "--timed", "--claims", "--runs", "3", "--output", f"{claims}/bwap"],
+    *(["paper_bwap", "--timed", "--claims", "--overlap-factor", factor, "--runs", "1", "--output",
+       f"{claims}/bwap-overlap-factor-{factor}"] for factor in ("0.7", "1.3"))] and len(found) == 5, f"claims: {found}")
+page = (claims / "summary.md").read_text()
+programs.expect("| a gain | 2 | 1.25 (1.20–1.30) | 1.25 (1.20–1.30) | 1.25 (1.20–1.30) | 0.90 (1.20–1.30) |" in page
+                and "| no |" in page and "paper-numa` was not run" in page and done.returncode == 0, "the page of the claims")
+done, found = papers("--resume", claims, "--only", "state-saving")
+programs.expect(len(found) == 5 and found[0] == ["paper_state_saving", "--timed", "--claims", "--runs", "3", "--output",
+                                                 f"{claims}/state-saving-timed"], f"claims of another paper: {found}")
+
 # An interruption ends the series that runs, and --resume continues with the same kind of runs.
 (programs.work / "paper_bwap").touch()
 whole = programs.work / "whole"
@@ -104,7 +120,8 @@ programs.expect(found[2] == ["paper_bwap", "--timed", "--resume", f"{whole}/bwap
 
 for fragment, arguments in [("papers.json", ["--resume", programs.work / "absent"]),
                             ("--resume continues", ["--output", out]), ("--quic", ["--quic"]),
-                            ("only --programs", ["--resume", out, "--quick"]),
+                            ("only --only and --programs", ["--resume", out, "--quick"]),
+                            ("exclude each other", ["--quick", "--claims"]), ("numa-time-warp", ["--only", "nothing"]),
                             ("plot", ["--output", "/proc/plot"])]:
     done, found = papers(*arguments)
     programs.expect(done.returncode == 2 and fragment in done.stderr and len(done.stderr.splitlines()) == 1
