@@ -21,14 +21,17 @@ constexpr std::size_t rounded(std::size_t bytes) noexcept { return (bytes + 7) &
 
 }  // namespace
 
-PastLog::PastLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max)
-    : mask_(capacity_min - 1),
+PastLog::PastLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max,
+                 std::size_t capacity_least)
+    : mask_(std::bit_ceil(std::max(capacity_least, capacity_min)) - 1),
+      capacity_least_(capacity()),
       undo_bytes_(undo_bytes),
       fixed_bytes_(sizeof(LogEntry) + undo_bytes + state_bytes_max + rounded(payload_bytes_max)) {
     // LoggedExecution::end() copies as many bytes as the largest short payload has, also for a
     // smaller payload.
     slack_ = slack_min();
     ring_ = std::make_unique_for_overwrite<std::byte[]>(ring_bytes());
+    if (capacity_least_ > capacity_min) std::memset(ring_.get(), 0, ring_bytes());
 }
 
 // Makes room for an entry of `bytes` at the tail. The entry may extend into the slack.
@@ -60,7 +63,7 @@ void PastLog::trim(bool memory_is_low) {
     used_most_ = used_bytes();
     const bool shrinks_slack = slack_ > slack_min() && head_ >= large_until_;
     if (shrinks_slack) slack_ = slack_min();
-    const bool shrinks_ring = capacity() > capacity_min && used + slack_ < capacity() / 4;
+    const bool shrinks_ring = capacity() > capacity_least_ && used + slack_ < capacity() / 4;
     if (shrinks_slack || shrinks_ring) resize(shrinks_ring ? capacity() / 2 : capacity());
 }
 

@@ -77,8 +77,10 @@ class PastLog {
 
     // `undo_bytes`: size of the undo data of each entry, a multiple of 8. `state_bytes_max`:
     // maximum size of a state in an entry. `payload_bytes_max`: maximum size of the payload of a
-    // short event.
-    PastLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max);
+    // short event. `capacity_least`: the ring has at least this capacity, whose pages are touched
+    // now; 0: capacity_min.
+    PastLog(std::size_t undo_bytes, std::size_t state_bytes_max, std::size_t payload_bytes_max,
+            std::size_t capacity_least = 0);
 
     // --- appending ---
 
@@ -219,6 +221,7 @@ class PastLog {
     // appended. 0: the entry was taken out, and the log is empty.
     Offset newest_ = 0;
     std::uint64_t size_ = 0;
+    const std::size_t capacity_least_;
     const std::size_t undo_bytes_;
     const std::size_t fixed_bytes_;  // maximum size of an entry without sends
     std::vector<Offset> chain_;      // used by take()

@@ -86,6 +86,7 @@ struct Config {
     SaveOptions save;                    // checkpoints of the whole run
     std::shared_ptr<const SavedRun> restart_from;  // null: from the beginning
     bool keep_safe_events = false;                 // keep undo data for safe events, too
+    std::uint64_t past_log_bytes = 0;              // least capacity of a worker's PastLog; 0: small
     // Share of events that are deferred as if their handlers had run for a long time, in [0, 1].
     double check_interrupt = 0;
     // Share of groups that each rebinding moves at random, in [0, 1].

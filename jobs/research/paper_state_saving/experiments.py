@@ -72,6 +72,7 @@ class Variant:
     workers: int
     huge_pages: str = ""  # empty: the usual value of the series
     gvt_interval: str = ""  # empty: the engine's default
+    past_log: str = ""  # empty: the engine's default
     prefetch: bool = True
     geometry: Geometry | None = None
 
@@ -81,6 +82,8 @@ class Variant:
         words = [f"huge pages {self.huge_pages}"] if self.huge_pages else []
         if self.gvt_interval:
             words.append(f"GVT interval {self.gvt_interval}")
+        if self.past_log:
+            words.append(f"past log {self.past_log}")
         if not self.prefetch:
             words.append("no prefetch")
         return ", ".join(words)
@@ -152,7 +155,8 @@ class Plan:
         return ["--width", self.cells, "--height", self.cells, "--until", f"{until:.17g}", "--seed",
                 self.seed, "--engine", "timewarp", "--workers", variant.workers,
                 "--huge-pages", variant.huge_pages or self.usual_huge_pages,
-                *(["--gvt-interval", variant.gvt_interval] if variant.gvt_interval else []), *variant.method.arguments()]
+                *(["--gvt-interval", variant.gvt_interval] if variant.gvt_interval else []),
+                *(["--past-log", variant.past_log] if variant.past_log else []), *variant.method.arguments()]
 
 
 def counts_of(options):

@@ -209,6 +209,22 @@ void add_time_warp(OptionBuilder& table, Config& config) {
                     {time_warp, {}, {late_commit}},
                     "keep undo data for all events, even for events that nothing can undo (to "
                     "measure the cost)");
+    OptionSpec& past_log = table.add(
+        "past-log", "SIZE|auto", "auto", {time_warp, {}, {}},
+        "memory in which a worker keeps the events that it may have to undo. auto: as little as "
+        "possible, so that it stays in the caches; SIZE: at least SIZE, from 64K to 1G, which is "
+        "used from its beginning to its end in turn (to measure the cost of memory that has left "
+        "the caches)",
+        config.past_log_bytes);
+    past_log.set = [&config](std::string_view text) {
+        constexpr std::uint64_t least = std::uint64_t{1} << 16, most = std::uint64_t{1} << 30;
+        config.past_log_bytes = text == "auto" ? 0 : parse_size(text, least);
+        if (config.past_log_bytes > most)
+            throw InvalidValue("must be auto, or a size from 64K to 1G");
+    };
+    past_log.value = [&config] {
+        return number_or(config.past_log_bytes == 0, "auto", config.past_log_bytes);
+    };
     table
         .add_number_or("lps-per-group", "N", "auto", config.lps_per_group,
                        from(1).to(Partition::lps_per_group_most), {execution, {}, {}},

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "memory/heap/group_memory.hpp"
@@ -23,7 +24,8 @@ constexpr std::uint32_t lps = 5;
 
 class LogOfLps {
   public:
-    LogOfLps() {
+    explicit LogOfLps(std::size_t capacity_least = 0)
+        : log(undo_bytes, state_bytes_max, payload_bytes_max, capacity_least) {
         for (std::uint32_t i = 0; i < lps; ++i) lp.emplace_back(memory_, i, 0);
     }
 
@@ -80,7 +82,7 @@ class LogOfLps {
 
   public:
     std::deque<LpRecord> lp;
-    PastLog log{undo_bytes, state_bytes_max, payload_bytes_max};
+    PastLog log;
 };
 
 std::uint32_t commit(PastLog& log, VirtualTime before, std::vector<VirtualTime>* times = nullptr) {
@@ -187,6 +189,24 @@ TEST_CASE("PastLog: a ring that has grown shrinks when it is mostly empty") {
     VirtualTime time = 49'990;
     of.log.take(of.lp[1], [&](LogEntry& entry) { of.check(entry, 1, time++, 1); });
     CHECK(time == 50'000);
+}
+
+TEST_CASE("PastLog: a log of a given size uses all of this size in turn and does not shrink") {
+    constexpr std::size_t capacity = std::size_t{1} << 20;
+    LogOfLps of(capacity - 1);
+    std::set<const LogEntry*> places;
+    for (VirtualTime time = 1; time < 20'000; ++time) {
+        of.append(0, time, 0, 1);
+        places.insert(&of.log.newest());
+        commit(of.log, time);
+        of.log.trim(false);
+    }
+    CHECK(of.log.tail() > 2 * capacity);
+    CHECK(of.log.ring_bytes() >= capacity);
+    const auto address = [](const LogEntry* entry) {
+        return reinterpret_cast<std::uintptr_t>(entry);
+    };
+    CHECK(address(*places.rbegin()) - address(*places.begin()) > capacity * 9 / 10);
 }
 
 TEST_CASE("PastLog: an event before the newest entry does not fit into the log") {

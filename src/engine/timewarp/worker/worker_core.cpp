@@ -26,7 +26,8 @@ WorkerCore::WorkerCore(Rank& shared, WorkerId id)
       keeper(plan.state_keeping, uses_log),
       log(stride - sizeof(HistoryEntry),
           keeper.some_save_states() ? StateKeeper::state_in_log_max : 0,
-          std::min(plan.rules.payload_bytes_max, detail::ShortBody::payload_bytes_max)),
+          std::min(plan.rules.payload_bytes_max, detail::ShortBody::payload_bytes_max),
+          plan.config.past_log_bytes),
       trace(shared.trace_spans_max()) {
     figures.events.resize(plan.kinds.slots().size());
     if (plan.measure_times.on())
