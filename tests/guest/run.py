@@ -40,6 +40,8 @@ class Parser(arguments.Parser):
         add("topology", metavar="TOPOLOGY",
             help=f"{', '.join(topology.PRESETS)}; or nodes CPUS:MEM,... as in 2:1G,0:512M")
         add("--dist", metavar="ROWS", help="distances, as in '10,20;20,10'")
+        add("--sockets", metavar="N",
+            help="number of sockets, with the same number of cores on each (as many as possible)")
         add("--rw", metavar="DIR", type=folder, action="append", default=[],
             help="a folder that the command may write to")
         add("--ro", metavar="DIR", type=folder, action="append", default=[],
@@ -62,7 +64,7 @@ class Parser(arguments.Parser):
             self.error(f"the command is missing; it must follow --, as in `{self.job} n4 -- numactl --hardware`")
         given.topology_name = given.topology
         try:
-            given.topology = topology.parse(given.topology, given.dist)
+            given.topology = topology.parse(given.topology, given.dist, given.sockets)
         except ValueError as error:
             self.error(str(error))
         return given

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine that a guest simulates: its NUMA nodes, their cores, memory and distances.
+"""The machine that a guest simulates: its NUMA nodes, their cores, memory, distances and sockets.
 
 A topology is a name from PRESETS or a list of nodes `CPUS:MEM,...`; qemu_arguments() converts it to
 QEMU's options. Distances are the firmware's table (SLIT): row = from, column = to, 10 = the node
 itself. Emulated memory is equally fast everywhere, so no latency can be measured here.
 """
 
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ class Node:
 class Topology:
     nodes: list[Node]
     distances: list[list[int]] | None  # None: 10 to itself, 20 to all others (the kernel's default)
+    sockets: int | None = None  # None: as many as possible
 
 
 # name: (nodes, distances). Each topology needs at most 2.5 GiB of the host's memory, and uses only
@@ -57,9 +59,25 @@ def parse_distances(text, count):
     return rows
 
 
-def parse(text, distances=None):
+def possible_sockets(nodes):
+    """The numbers of sockets that divide the nodes, in their order, into parts with equal numbers of
+    cores. QEMU has no syntax for unequal sockets."""
+    ends = list(itertools.accumulate(node.cpus for node in nodes))
+    return [count for count in range(1, len(nodes) + 1)
+            if all(ends[-1] * i % count == 0 and ends[-1] * i // count in ends for i in range(1, count))]
+
+
+def parse_sockets(text, nodes):
+    allowed = [str(count) for count in possible_sockets(nodes)]
+    if text not in allowed:
+        raise ValueError(f"sockets '{text}'; allowed: {', '.join(allowed)}, because a node is on one socket, and all "
+                         "sockets have the same number of cores")
+    return int(text)
+
+
+def parse(text, distances=None, sockets=None):
     """The topology of a preset's name or a list of nodes; `distances` replaces the distances of the
-    preset.
+    preset, and `sockets` replaces its number of sockets. The arguments are texts.
 
     Raises ValueError, whose text names the allowed values.
     """
@@ -76,17 +94,18 @@ def parse(text, distances=None):
     if any(node.mib == 0 for node in nodes):
         raise ValueError(f"topology '{text}': every node needs memory")
     distances = distances or preset_distances
-    return Topology(nodes, parse_distances(distances, len(nodes)) if distances else None)
+    return Topology(nodes, parse_distances(distances, len(nodes)) if distances else None,
+                    parse_sockets(sockets, nodes) if sockets is not None else None)
 
 
 def qemu_arguments(topology):
     nodes = topology.nodes
-    with_cpus = [node for node in nodes if node.cpus]
     cpus = sum(node.cpus for node in nodes)
-    arguments = ["-m", f"{sum(node.mib for node in nodes)}M", "-smp", str(cpus)]
-    if len({node.cpus for node in with_cpus}) == 1:
-        # One socket per node, as on real machines. QEMU has no syntax for unequal sockets.
-        arguments[-1] += f",sockets={len(with_cpus)},cores={with_cpus[0].cpus},threads=1"
+    # The kernel assumes that the cores of a socket share a cache. If a socket has several nodes, the
+    # kernel prints a warning about this cache while it starts, and ignores the cache.
+    sockets = topology.sockets or max(possible_sockets(nodes))
+    arguments = ["-m", f"{sum(node.mib for node in nodes)}M",
+                 "-smp", f"{cpus},sockets={sockets},cores={cpus // sockets},threads=1"]
 
     first_cpu = 0
     for i, node in enumerate(nodes):

@@ -53,6 +53,8 @@ for arguments, fragments in [
 for arguments, fragment in [
         (["n5"], "topology 'n5'; allowed: n1"), (["0:1G,1:1G"], "the first node must have cores"),
         (["n2", "--dist", "10,20"], "distances '10,20'; allowed: 2 rows"),
+        (["n4", "--sockets", "3"], "sockets '3'; allowed: 1, 2, 4, "), (["n4", "--sockets", "x"], "allowed: 1, 2, 4, "),
+        (["2:1G,4:1G", "--sockets", "2"], "sockets '2'; allowed: 1, "),
         (["n2", "--env", "x"], "allowed: NAME=VALUE"), (["n2", "--rw", "/nowhere"], "is not a folder")]:
     programs.refused(2, [fragment], run, "guest", *arguments, "--", "true")
 for arguments in [["0", "phold"], ["x", "phold"], ["--print", "0", "phold"], ["-1", "phold"], ["", "phold"]]:

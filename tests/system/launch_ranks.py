@@ -5,7 +5,8 @@ that this command line works.
 
 The machines are described here, as folders like /sys, and the launchers are small scripts in PATH:
 neither SLURM nor a second node is needed. The effect of a command line on Open MPI is tested on
-this machine, and on four nodes by tests/guest/test_ranks.py."""
+this machine, on four nodes by tests/guest/test_ranks.py, and on two sockets by
+tests/guest/test_sockets.py."""
 
 import json
 import os
