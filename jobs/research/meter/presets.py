@@ -22,6 +22,9 @@ Sources:
                Ampere Altra. Latencies: assumed
   xeon         Skylake server, ten cores of a node: Intel 64 and IA-32 Architectures Optimization
                Reference Manual, chapters on the Skylake and Skylake Server microarchitectures
+  xeon-e5v4    Broadwell server, the seven cores of a node of the Xeon E5-2660 v4 with Cluster-on-Die: the same
+               manual, chapter on the Haswell and Broadwell microarchitectures; Intel's data sheet: 2.5 MB of the last
+               level for each core. Latencies: assumed, at 2.4 GHz
 
 In both Opterons, a directory occupies a part of the last cache level. The model leaves this part
 out, as whole ways of 128 KiB each. Latencies are in nanoseconds, rounded, for loads that wait for
@@ -92,4 +95,7 @@ MACHINES = {
     "xeon": Machine((Cache(32 * KIB, 8), Cache(1 * MIB, 16), Cache(13 * MIB + 3 * MIB // 4, 11, share=0)),
                     (Tlb((64, 4), (32, 4)), Tlb((1536, 12), unified=True)),
                     (1.7, 5.8, 21), 80, 10, 0.2),
+    "xeon-e5v4": Machine((Cache(32 * KIB, 8), Cache(256 * KIB, 8), Cache(17 * MIB + MIB // 2, 20, share=0)),
+                         (Tlb((64, 4), (32, 4)), Tlb((1536, 6), unified=True)),
+                         (1.7, 5, 21), 90, 10, 0.2),
 }

@@ -22,6 +22,7 @@ from lib import machine_file  # noqa: E402
 from lib.arguments import Parser  # noqa: E402
 
 MACHINES = str(HERE / "machines.json")
+PUBLISHED = ("opteron_8n", "opteron6272_8n")  # the machines of MACHINES whose bandwidths are published
 NODES_MAX = 16
 MODEL = ("The model: a worker reads from all nodes at the same time, and from each node the share of the pages that "
          "are on this node. The speed is the minimum of bandwidth / share over all workers and nodes, in MB/s per "
@@ -56,11 +57,14 @@ def machines_of(text):
     return found
 
 
+def published():
+    return {name: machine for name, machine in machines_of(MACHINES).items() if name in PUBLISHED}
+
+
 def arguments():
     parser = Parser("paper-bwap", description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--machine", type=machines_of, metavar="FILE[#NAME]",
-                        default=MACHINES,
                         help="file of the machines; default: two published machines")
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
                         help="folder for the results (results)")
@@ -77,7 +81,7 @@ def predict():
     result = {"schema": "numawarp.paper-bwap/1", "model": MODEL,
               "machines": {name: {"source": machine.get("source") or "your machine",
                                   "rows": table(machine["bw"])}
-                           for name, machine in given.machine.items()}}
+                           for name, machine in (given.machine or published()).items()}}
     given.output.mkdir(parents=True, exist_ok=True)
     (given.output / "paper-bwap.json").write_text(json.dumps(result, indent=1) + "\n")
     text = page(result)
@@ -103,7 +107,7 @@ def read_metered(words):
     series.add_option(parser)
     options = parsed(parser, words)
     options.meter = options.meter or TOPOLOGY
-    options.machine = options.machine or machines_of(MACHINES)
+    options.machine = options.machine or published()
     return Series(name="paper-bwap --meter", program="phold", plan=metered.MeterPlan, new_plan=metered.new_plan,
                   columns=metered.COLUMNS, run_once=metered.run_once, warnings=metered.warnings,
                   results=metered.results, page=metered_page.page, prepare=series.demand_guest), options
@@ -115,6 +119,7 @@ def read_timed(words):
     import timed_page
     from research.qemu import guest_series
     from research.series.command import Series, parsed, parser_of
+    from research.timed import machines
     from research.timed.arguments import number_in
     from research.timed.series import add_options, demand_guest
 
@@ -122,14 +127,14 @@ def read_timed(words):
                        "(IPDPS 2020) in an emulated machine, in modeled time", "phold", runs="1",
                        codes="77 the guest cannot run here; ")
     parser.add_argument("--machine", type=machines_of, metavar="FILE#NAME",
-                        help=f"the modeled machine; the topology has its first nodes [{timed.MACHINE}]")
+                        help=f"the modeled machine; the topology has its first nodes [{machines.USUAL}]")
     add_options(parser)
-    parser.add_argument("--instruction", metavar="NS", type=number_in(0.1, 100, " ns"),
-                        help=f"time of an instruction of a core [{timed.INSTRUCTION_NS}]")
+    parser.add_argument("--instruction", metavar="NS", type=number_in(0.04, 100, " ns"),
+                        help="time of an instruction of a core [that of --machine]")
     guest_series.add_option(parser, "timed", "nodes of the modeled machine, and their memory")
     options = parsed(parser, words)
     options.timed = options.timed or guest_series.TOPOLOGY
-    options.machine = options.machine or machines_of(f"{MACHINES}#{timed.MACHINE}")
+    options.machine = options.machine or machines_of(f"{MACHINES}#{machines.USUAL}")
     return Series(name="paper-bwap --timed", program="phold", plan=timed.TimedPlan, new_plan=timed.new_plan,
                   columns=timed.COLUMNS, run_once=timed.run_once, warnings=timed.warnings, results=timed.results,
                   page=timed_page.page, prepare=demand_guest), options

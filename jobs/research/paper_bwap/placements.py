@@ -28,7 +28,9 @@ def cut(machines, nodes, option):
             raise Refused(f"--machine: {name} has {len(bw)} nodes; allowed with this {option}: {nodes} or more")
         if len(bw) > nodes:
             source += f"; of its {len(bw)} nodes the first {nodes}"
-        found[name] = {"source": source, "bw": [row[:nodes] for row in bw[:nodes]]}
+        matrices = {key: machine[key] for key in ("bw", "latency_ns") if key in machine}
+        found[name] = machine | {"source": source} | {
+            key: [row[:nodes] for row in rows[:nodes]] for key, rows in matrices.items()}
     return found
 
 

@@ -73,7 +73,7 @@ def plot_metered(folder, summary):
 
 # --- With --timed ------------------------------------------------------------------------------
 
-TIMED_COLORS = {**COLORS, "first touch by one thread": COLORS["first touch"]}
+TIMED_COLORS = {**COLORS, "first touch by one thread": COLORS["first touch"], "AutoNUMA": "#cc79a7"}
 
 
 def plot_timed(folder, summary):
@@ -90,7 +90,8 @@ def plot_timed(folder, summary):
                 axes.plot([row["proximity"] for row in rows], times, marker=".", color=TIMED_COLORS[placement],
                           label=placement)
         count = len(group["nodes"])
-        axes.set(title=f"{count} worker node{'s' * (count != 1)}" + ", beside a program" * group["beside"],
+        axes.set(title=f"{count} worker node{'s' * (count != 1)}" + ", beside a program" * group["beside"]
+                 + ", long runs" * group["long"],
                  xlabel="proximity", ylabel="modeled ms", xlim=(-0.05, 1.05))
         axes.set_ylim(bottom=0)
     for axes in panels.flat[len(groups):]:

@@ -7,11 +7,19 @@ bandwidth of each memory, and for each figure its source or `assumed`. The matri
 """
 
 import dataclasses
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 from lib import machine_file
 from research.meter.estimate import Memory, read_memory
 from research.meter.presets import MACHINES as CORES
+
+# The tables of the papers AsymSched and BWAP. They have no latencies, and some of them no bandwidth of own memory.
+TABLES = Path(__file__).resolve().parents[1] / "paper_bwap/machines.json"
+USUAL = "opteron6272_8n"  # has all FIGURES
+FIGURES = ("cores", "own_mb_s", "caches", "instruction_ns", "overlap", "assumed")
+PAPER_TABLES = {"opteron6272": USUAL, "opteron-bwap": "opteron_8n", "xeon-e5-2660v4": "xeon_e5_2660v4_4n"}
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,24 @@ def _presets():
     yield "flat", Machine(
         "opteron6128", _matrix(4, 60, lambda c, m: 60), _matrix(4, 0, lambda c, m: 0), [0] * 4,
         "a control without distances: every node reads every memory equally fast")
+    for name, table in PAPER_TABLES.items():
+        found = completed(json.loads(TABLES.read_text())[table])
+        own = CORES[found["caches"]].memory_ns
+        yield name, Machine(
+            found["caches"], found.get("latency_ns") or _matrix(len(found["bw"]), own, lambda c, m: 2 * own),
+            *_links_and_memories(found["bw"]), f"{found['source']}. Assumed: {found['assumed']}")
+
+
+def completed(machine):
+    """`machine` of a machine file, with all FIGURES, and with the bandwidth of own memory in `bw`."""
+    usual = json.loads(TABLES.read_text())[USUAL]
+    found = {name: usual[name] for name in FIGURES} | machine
+    return found | {"bw": [[rate or found["own_mb_s"] for rate in row] for row in found["bw"]]}
+
+
+def _links_and_memories(bandwidth):
+    return ([[0 if c == m else rate for m, rate in enumerate(row)] for c, row in enumerate(bandwidth)],
+            [row[node] for node, row in enumerate(bandwidth)])
 
 
 MACHINES = dict(_presets())
@@ -99,7 +125,5 @@ def read(text, topology, cores):
             if value != 0 and not low <= value <= high:
                 raise machine_file.BadMachine(f"{name} contains {value!r}; allowed: {low:g} to {high:g}")
     latency = [[memory.latency_ns(c, m, CORES[cores]) for m in range(nodes)] for c in range(nodes)]
-    links = [[0 if c == m else rate for m, rate in enumerate(row)] for c, row in enumerate(memory.bandwidth)]
-    own = [memory.bandwidth[node][node] for node in range(nodes)]
-    return Machine(cores, latency, links, own, f"bandwidths: {text}; latencies: " + (
+    return Machine(cores, latency, *_links_and_memories(memory.bandwidth), f"bandwidths: {text}; latencies: " + (
         text if memory.latency else "own memory times distance / 10"))

@@ -2,10 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests `./jobs/run paper-bwap --timed --quick` in the modeled guest: pages are where each placement specifies, all
 runs of a workload have one digest, and spread pages make a run faster than pages on one node. Another program runs at
-the same time in a part of the runs."""
+the same time in a part of the runs. AutoNUMA is not in this series. Its script runs in a guest without modeled time:
+the kernel moves pages from the first node to the node of their workers."""
+
+import json
+import shutil
+import sys
 
 from modeled_series import quick_series
-from programs import Programs
+from programs import CHECKOUT, Programs
+
+sys.path.insert(0, str(CHECKOUT / "tests/guest"))
+import guest  # noqa: E402
 
 programs = Programs()
 series = quick_series(programs, "paper_bwap", "--timed", "n4")
@@ -32,4 +40,19 @@ programs.expect(first > 1.2 * workers and first > 1.2 * bwap, f"all pages on one
 gain = next(row["gain_of_bwap"]["median"] for row in alone["rows"] if row["placement"] == "uniform all")
 programs.expect(abs(gain - every / bwap) < 1e-9, f"the speed of BWAP relative to uniform all: {gain:.2f}")
 programs.expect(f"{gain:.2f}" in series.page, "the page has the gain")
+
+# --- AutoNUMA ---
+
+LPS, STATE_BYTES, WORKERS = 3840, 4096, 4
+script, stats = programs.work / "spread_pages.py", programs.work / "autonuma.json"
+shutil.copy(CHECKOUT / "jobs/research/paper_bwap" / script.name, script)
+settings = {"weights": [], "beside": [], "autonuma": {"node": 0, "threads": WORKERS, "bytes": LPS * STATE_BYTES}}
+done = guest.run("2:320M,2:320M", "python3", script, json.dumps(settings), programs.bin / "phold", "--lps", LPS, "--state",
+                 STATE_BYTES, "--touch", STATE_BYTES, "--lookahead", 0.5, "--until", 60, "--engine", "conservative",
+                 "--memory", "libc", "--workers", WORKERS, "--stats", stats, "--quiet",
+                 options=["--accel", "multi", "--rw", programs.work, "--ro", programs.bin])
+programs.expect(done.returncode == 0, f"AutoNUMA: exit code {done.returncode} {done.stderr[-300:]}")
+moved = int((programs.work / "pages_migrated").read_text())
+held = json.loads(stats.read_text())["numa"]["placement"]["state"]["bytes_by_node"]
+programs.expect(moved > LPS / 10, f"AutoNUMA: the kernel moved {moved} pages; bytes of the states on the nodes: {held}")
 programs.leave()

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests `./jobs/run paper-bwap`. The shares of the command equal the engine's decisions. In the
 command's model, no other shares are faster. The tables in docs/results are the output for
-jobs/research/paper_bwap/machines.json."""
+the published machines of jobs/research/paper_bwap/machines.json."""
 
 import json
 import os
 import random
 import subprocess
 import sys
+from dataclasses import fields
 from itertools import combinations
+from types import SimpleNamespace
 
 from programs import CHECKOUT, Programs, python_with
 
@@ -24,7 +26,7 @@ machines = {name: machine["bw"] for name, machine in described.items() if name !
 # --- the shares ---
 
 cases = [{"machine": {"bw": bw}, "workers": list(workers), "dwp": dwp} for bw in machines.values()
-         for count in (1, 2, 5, 8) for workers in list(combinations(range(8), count))[:20] for dwp in (0, 0.35)]
+         for count in (1, 2, 5, 8) for workers in list(combinations(range(len(bw)), count))[:20] for dwp in (0, 0.35)]
 file = programs.work / "cases.json"
 file.write_text(json.dumps({"bwap": cases}))
 decided = subprocess.run([programs.bin / "placement", "decide", file], capture_output=True, text=True)
@@ -41,7 +43,7 @@ generator = random.Random(5)
 faster = 0
 for _ in range(2000):
     bw = model.filled(machines[generator.choice(list(machines))])
-    workers = generator.sample(range(8), generator.randint(1, 8))
+    workers = generator.sample(range(len(bw)), generator.randint(1, len(bw)))
     drawn = [generator.expovariate(1) for _ in bw]
     best = model.speed(bw, workers, model.canonical(bw, workers))
     faster += model.speed(bw, workers, [one / sum(drawn) for one in drawn]) > best * (1 + 1e-12)
@@ -55,24 +57,55 @@ programs.expect(model.speeds(two, (0,)) == expected, f"two nodes by hand: {model
 
 sys.path[:0] = [str(CHECKOUT / "jobs"), str(CHECKOUT / "tests/guest")]
 import timed  # noqa: E402
-from placements import BWAP, EVEN, shares  # noqa: E402
+from placements import BWAP, shares  # noqa: E402
+from research.timed import machines as timed_machines  # noqa: E402
+from research.timed.arguments import CPUS_MAX, USABLE_CORES  # noqa: E402
+from research.timed.series import TimedSettings  # noqa: E402
 
-bw = [[rate or timed.OWN_MB_S for rate in row] for row in machines[timed.MACHINE]]
-plan = timed.TimedPlan("n8", {"bw": bw}, [1, 2, 4, 8], [1], {EVEN: [0, 0.5, 1], BWAP: [0, 0.5, 1]}, {BWAP: [0]},
-                       1000, 4, 1, 1, False, 1, {}, latency_factor=1, overlap_factor=1, claims=False)
-for nodes, beside in plan.groups():
-    cpus = plan.cpus(nodes)
-    programs.expect(sum(cpus) <= 16 and min(cpus) >= 1, f"nodes {nodes}: CPUs {cpus}")
-    for placement, proximity, pages in plan.placements(nodes, beside):
-        if proximity is not None:
-            wanted = shares(bw, nodes, placement, proximity)
-            off = max(abs(weight / sum(pages.weights) - share) for weight, share in zip(pages.weights, wanted))
-            programs.expect(off < 0.02, f"nodes {nodes}, {placement} at {proximity}: weights {pages.weights}")
-keys = [run.key for run in plan.variants()]
-programs.expect(len(keys) == len(set(keys)) == 26, f"{len(keys)} different runs")
+
+def plan_of(topology, name, machine, **options):
+    settings = dict.fromkeys([field.name for field in fields(TimedSettings)] + ["seed", "runs", "instruction", "quick"])
+    return timed.new_plan(SimpleNamespace(timed=topology, machine={name: machine}, **(settings | options)), {})
+
+
+USUAL, XEON = timed_machines.USUAL, "xeon_e5_2660v4_4n"
+for topology, name, runs, cores in (("n8", USUAL, 38, {1: 8, 2: 5, 4: 3, 8: 2}), ("n4", XEON, 29, {1: 7, 2: 7, 4: 4})):
+    plan = plan_of(topology, name, described[name])
+    for nodes, beside, long in plan.groups():
+        cpus = plan.cpus(nodes)
+        programs.expect(sum(cpus) <= CPUS_MAX and min(cpus) >= 1 and cpus[nodes[0]] == cores[len(nodes)],
+                        f"{name}, nodes {nodes}: CPUs {cpus}")
+        for placement, proximity, pages in plan.placements(nodes, beside, long):
+            if proximity is not None:
+                wanted = shares(plan.bw, nodes, placement, proximity)
+                off = max(abs(weight / sum(pages.weights) - share) for weight, share in zip(pages.weights, wanted))
+                programs.expect(off < 0.02, f"nodes {nodes}, {placement} at {proximity}: weights {pages.weights}")
+    keys = [run.key for run in plan.variants()]
+    programs.expect(len(keys) == len(set(keys)) == runs, f"{name}: {len(keys)} different runs")
+    moved = [(pages, plan.until_of(pages)) for pages in plan.variants() if pages.autonuma]
+    programs.expect([(len(pages.nodes), pages.weights) for pages, _ in moved] == [(2, ())]
+                    and all(until > 30 for _, until in moved), f"{name}: AutoNUMA until {moved[0][1]}")
+    programs.expect(not any(pages.long for options in ({"quick": True}, {"claims": True}) for pages in
+                            plan_of(topology, name, described[name], **options).variants()), f"{name}: other long runs")
+
+# The properties of a machine; a file without them has those of the usual machine.
+usual, xeon = (plan_of("n4", name, described[name]) for name in (USUAL, XEON))
+programs.expect((usual.lps, usual.modeled["caches"], usual.bw[0][0], "latency_ns" in usual.modeled) ==
+                (5760, "opteron6272", 12500, False), f"{USUAL}: {usual.modeled}")
+programs.expect((xeon.lps, xeon.modeled["cores"], xeon.bw, xeon.modeled["latency_ns"]) ==
+                (16800, 7, described[XEON]["bw"], described[XEON]["latency_ns"]), f"{XEON}: {xeon.modeled}")
+own = plan_of("n2", "own", {"bw": [[0, 3000], [4000, 9000]]}, instruction=0.3)
+programs.expect(own.bw == [[12500, 3000], [4000, 9000]] and own.modeled["cores"] == 8
+                and own.modeled["instruction_ns"] == 0.3 and own.modeled["source"] == "your machine",
+                f"own: {own.modeled}")
+for name, table in timed_machines.PAPER_TABLES.items():
+    found, bw = timed_machines.MACHINES[name], machines[table]
+    programs.expect(found.cores in USABLE_CORES and min(found.bandwidth) > 0 and all(
+        found.link[c][m] == bw[c][m] for c in range(len(bw)) for m in range(len(bw)) if c != m),
+        f"timed --machine {name}")
 rows = [{"placement": BWAP, "proximity": at, "seconds": ms and {"median": ms}}
         for at, ms in ((0, 8), (0.25, 7), (0.5, 9), (0.75, 6), (1, None))]
-programs.expect(timed.ends_at(rows, BWAP) == {"best": 0.75, "search": 0.25} and timed.ends_at(rows, EVEN) is None,
+programs.expect(timed.ends_at(rows, BWAP) == {"best": 0.75, "search": 0.25} and timed.ends_at(rows, timed.EVEN) is None,
                 f"a search ends in the first valley: {timed.ends_at(rows, BWAP)}")
 
 # --- the command ---
@@ -100,10 +133,14 @@ for wrong in ({"bw": [[0, 1]]}, {"bw": [[0, -1], [1, 0]]}, {"bw": [[0, 0], [1, 0
                     f"{wrong}: exit code {done.returncode}: {done.stderr}")
 # Wrong input is reported before the preparation of a guest, which may have to download a kernel.
 os.environ["NUMAWARP_GUEST_CACHE"] = str(programs.work / "kernels")
+(programs.work / "caches.json").write_text(json.dumps({"bw": [[0, 1], [1, 0]], "caches": "none"}))
 for words, told in ((["--quick"], "unrecognized arguments: --quick"), (["--meter", "n5"], "topology 'n5'"),
                     (["--timed", "n5"], "topology 'n5'"), (["--timed", "n1"], "allowed: 2 to 16 nodes"),
                     (["--timed", "--latency-factor", 11], "0.1 to 10"), (["--timed", "--runs", 0], "--runs"),
-                    (["--timed", "--machine", folder / "machines.json"], "2 machines; allowed with --timed: one"),
+                    (["--timed", "--machine", folder / "machines.json"], "3 machines; allowed with --timed: one"),
+                    (["--timed", "--machine", f"{folder / 'machines.json'}#{XEON}"], f"{XEON} has 4 nodes"),
+                    (["--timed", "n2", "--machine", programs.work / "caches.json"],
+                     "caches 'none'; allowed: opteron6128"),
                     (["--timed", "--meter"], "unrecognized arguments: --timed"),
                     (["--timed", "--resume", programs.work], "no plan.json of a paper-bwap --timed series"),
                     (["--meter", "--machine", "nowhere.json"], "allowed: a readable file"), (["--meter", "--runs", 0], "--runs"),

@@ -34,7 +34,7 @@ def machine(content):
 for arguments, fragments in [
         ([], ["timed", "TOPOLOGY"]), (["n5", "--", "true"], ["topology 'n5'", "n1"]), (["n2"], ["command is missing"]),
         (["n2", "--caches", "origin2000", "--", "true"], ["--caches", "origin2000", "opteron6128"]),
-        (["n2", "--overlap", "2.5", "--", "true"], ["--overlap", "'2.5'", "whole numbers from 1 to 64"]),
+        (["n2", "--overlap", "2.5", "--", "true"], ["--overlap", "'2.5'", "whole numbers from 1 to 128"]),
         (["n2", "--skew", "nan", "--", "true"], ["--skew", "'nan'", "100 to 1e+06 ns"]),
         (["n2", "--instruction", "0", "--", "true"], ["--instruction", "'0'", "0.01 to 100 ns"]),
         (["17:1G", "--", "true"], ["17 CPUs", "up to 16 and 16"]),
