@@ -94,6 +94,8 @@ def plot_timed(folder, summary):
                  + ", long runs" * group["long"],
                  xlabel="proximity", ylabel="modeled ms", xlim=(-0.05, 1.05))
         axes.set_ylim(bottom=0)
+        if group["long"]:  # has a placement that the other panels do not have
+            axes.legend(fontsize=7, frameon=False)
     for axes in panels.flat[len(groups):]:
         axes.axis("off")
     panels[0][0].legend(fontsize=7, frameon=False)

@@ -9,7 +9,7 @@ import os
 import random
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import asdict, fields
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -57,15 +57,20 @@ programs.expect(model.speeds(two, (0,)) == expected, f"two nodes by hand: {model
 
 sys.path[:0] = [str(CHECKOUT / "jobs"), str(CHECKOUT / "tests/guest")]
 import timed  # noqa: E402
+import timed_page  # noqa: E402
+from lib.series.records import Records  # noqa: E402
 from placements import BWAP, shares  # noqa: E402
 from research.timed import machines as timed_machines  # noqa: E402
 from research.timed.arguments import CPUS_MAX, USABLE_CORES  # noqa: E402
 from research.timed.series import TimedSettings  # noqa: E402
 
 
+FACTS = {"cpu": "a CPU", "cores": 2, "nodes": 1, "kernel": "Linux", "commit": "0"}
+
+
 def plan_of(topology, name, machine, **options):
     settings = dict.fromkeys([field.name for field in fields(TimedSettings)] + ["seed", "runs", "instruction", "quick"])
-    return timed.new_plan(SimpleNamespace(timed=topology, machine={name: machine}, **(settings | options)), {})
+    return timed.new_plan(SimpleNamespace(timed=topology, machine={name: machine}, **(settings | options)), FACTS)
 
 
 USUAL, XEON = timed_machines.USUAL, "xeon_e5_2660v4_4n"
@@ -87,6 +92,21 @@ for topology, name, runs, cores in (("n8", USUAL, 38, {1: 8, 2: 5, 4: 3, 8: 2}),
                     and all(until > 30 for _, until in moved), f"{name}: AutoNUMA until {moved[0][1]}")
     programs.expect(not any(pages.long for options in ({"quick": True}, {"claims": True}) for pages in
                             plan_of(topology, name, described[name], **options).variants()), f"{name}: other long runs")
+
+# The page of a series with invented results: AutoNUMA has a row, and a warning if the kernel moves no page.
+for moved in (0, 4211):
+    made = programs.work / f"moved-{moved}"
+    made.mkdir()
+    records = Records(made, timed.COLUMNS)
+    for number, pages in enumerate(plan.variants(), 1):
+        records.append({"workload": pages.key[0], "variant": pages.key[1], "run": 1, "exit_code": 0, "digest": "0",
+                        "wall_seconds": number / 1000, "load_before": 0, "shares_off": 0.2 if pages.autonuma else 0,
+                        "pages_migrated": moved if pages.autonuma else ""})
+    page = timed_page.page({"machine": FACTS, "date": "2026-01-31", "settings": asdict(plan), "digests": {},
+                            "warnings": timed.warnings(plan, records), **timed.results(plan, records)})
+    programs.expect(f"With AutoNUMA the kernel moved {moved:,} pages" in page and "| AutoNUMA | – |" in page
+                    and ("AutoNUMA had no effect" in page) == (moved == 0) and "not placed as intended" not in page,
+                    f"the page after {moved} pages moved")
 
 # The properties of a machine; a file without them has those of the usual machine.
 usual, xeon = (plan_of("n4", name, described[name]) for name in (USUAL, XEON))
