@@ -25,19 +25,21 @@ std::map<int, double> OtherPrograms::end_period(double seconds,
                                                 const std::vector<WorkerTime>& workers,
                                                 std::uint64_t process_ns) {
     const std::map<int, std::uint64_t> before = std::exchange(busy_, os_.busy_ns());
-    workers_.resize(workers.size());
+    const std::vector<WorkerTime> then = std::exchange(workers_, workers);
+    const double of_process = growth(process_ns, std::exchange(process_, process_ns));
     std::map<int, double> own;
-    double other_threads = growth(process_ns, std::exchange(process_, process_ns));
+    double of_workers = 0;
     for (std::size_t w = 0; w < workers.size(); ++w) {
-        const double ns = growth(workers[w].cpu_ns, std::exchange(workers_[w], workers[w].cpu_ns));
+        const double ns = then.empty() ? 1e9 * seconds : growth(workers[w].cpu_ns, then[w].cpu_ns);
         own[workers[w].cpu] += ns;
-        other_threads -= ns;
+        of_workers += ns;
     }
+    const double of_other_threads = then.empty() ? 0 : std::max(of_process - of_workers, 0.0);
     std::map<int, double> shares;
     for (const auto& [cpu, ns] : busy_) {
-        const auto then = before.find(cpu);
-        if (then == before.end()) continue;  // the CPU was added to the machine
-        const double others = growth(ns, then->second) - own[cpu] - std::max(other_threads, 0.0);
+        const auto found = before.find(cpu);
+        if (found == before.end()) continue;  // the CPU was added to the machine
+        const double others = growth(ns, found->second) - own[cpu] - of_other_threads;
         shares[cpu] = std::clamp(1e-9 * others / seconds, 0.0, 1.0);
     }
     return shares;

@@ -2,7 +2,9 @@
 // Measures the CPU time that other programs use on each CPU of the machine. It is the CPU's time
 // according to the kernel, minus the time of this run's workers on this CPU. The CPUs of the run's
 // other threads are not known, because these threads may run anywhere. So their time is subtracted
-// from every CPU: a CPU whose use by other programs is not certain counts as free.
+// from every CPU: a CPU whose use by other programs is not certain counts as free. In the first
+// period, the CPUs of the workers count as free, because the times of the workers at the beginning
+// of this period are not known.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +39,8 @@ class OtherPrograms {
 
   private:
     Os& os_;
-    std::map<int, std::uint64_t> busy_;   // at the beginning of the period, as all fields
-    std::vector<std::uint64_t> workers_;  // empty: the first period
+    std::map<int, std::uint64_t> busy_;  // at the beginning of the period, as all fields
+    std::vector<WorkerTime> workers_;    // empty: the first period
     std::uint64_t process_ = 0;
 };
 

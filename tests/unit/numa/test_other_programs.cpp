@@ -22,10 +22,13 @@ TEST_CASE("OtherPrograms: the time of workers and of the run's other threads is 
     FakeOs os(1, 4);
     for (int cpu = 0; cpu < 3; ++cpu) os.set_busy_ns(cpu, 100 * second);
     OtherPrograms others(os);
-    others.end_period(1, {{0, 10 * second}, {1, 20 * second}}, 40 * second);
-    os.set_busy_ns(0, 102 * second);  // both seconds by worker 0
-    os.set_busy_ns(1, 102 * second);  // one second by worker 1
-    os.set_busy_ns(2, 101 * second);  // perhaps by another thread of the run
+    for (int cpu = 0; cpu < 3; ++cpu) os.set_busy_ns(cpu, 101 * second);
+    const std::map<int, double> first =
+        others.end_period(2, {{0, 10 * second}, {1, 20 * second}}, 40 * second);
+    CHECK(first == std::map<int, double>{{0, 0}, {1, 0}, {2, 0.5}});
+    os.set_busy_ns(0, 103 * second);  // both seconds by worker 0
+    os.set_busy_ns(1, 103 * second);  // one second by worker 1
+    os.set_busy_ns(2, 102 * second);  // perhaps by another thread of the run
     os.set_busy_ns(3, 1 * second);    // was added to the machine
     const std::map<int, double> found =
         others.end_period(2, {{0, 12 * second}, {1, 21 * second}}, 43 * second + second / 2);

@@ -12,9 +12,10 @@
 //   out=FILE         the figures are written to FILE, three or four lines for each CPU
 //
 // The mark of meter_begin (util/meter_marks.hpp) starts the model of memory. Before it, accesses to
-// memory take no time. So that the boot is fast, the plug-in does not receive these accesses: at the
-// mark, the plug-in is reset, and QEMU translates all code again. The marks of phases limit the counts of the event loop: on each vCPU, from
-// the first phase of the first event loop to the first mark of its end.
+// memory take no time. So that the boot is fast, the plug-in does not receive these accesses: at
+// the mark, the plug-in is reset, and QEMU translates all code again. The marks of phases limit the
+// counts of the event loop: on each vCPU, from the first phase of the first event loop to the first
+// mark of its end.
 //
 // At most 16 vCPUs: QEMU moves larger scoreboards while vCPUs execute code. Requires QEMU 9.1 or
 // later (conditional callbacks), accel=tcg,thread=multi, and an x86-64 host.
