@@ -41,7 +41,7 @@ constexpr double give_up_seconds = 30;
 constexpr double load_worth_moving_for = 0.9;
 // From this share of a period on, another program uses a CPU. A program that competes with a worker
 // for a CPU gets half of it.
-constexpr double used_by_another = 0.3;
+constexpr double used_by_another = 0.4;
 // A migration of fewer bytes does not change the estimated cost per gigabyte.
 constexpr std::uint64_t bytes_to_measure = std::uint64_t{1} << 24;
 
