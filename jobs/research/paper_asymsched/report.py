@@ -12,7 +12,7 @@ def page(summary):
     settings = summary["settings"]
     machine = (f"Modeled: topology {TOPOLOGY}, one CPU on each node, bandwidths of {MACHINE.rpartition('#')[2]} in "
                f"jobs/research/paper_bwap/machines.json, {settings['instruction_ns']:g} ns per instruction, "
-               f"{OVERLAP} misses at the same time, latencies and overlap as modeled.{factors(settings)} "
+               f"{OVERLAP} misses at the same time.{factors(settings)} "
                f"On: {one_line(summary['machine'], summary['date'])}.")
     return "\n".join([
         *beginning("A program on some nodes of the AsymSched machine, in modeled time", machine, summary),
