@@ -17,7 +17,7 @@ def section(group):
     for row in group["rows"]:
         formula = f"{predicted[BWAP] / predicted[row['placement']]:.2f}" if row["placement"] in PREDICTED else "–"
         rows.append([row["placement"], "–" if row["proximity"] is None else f"{row['proximity']:g}",
-                     milliseconds(row["seconds"], "{:.1f}"), shown(row["gain_of_bwap"]), formula,
+                     milliseconds(row["seconds"]), shown(row["gain_of_bwap"]), formula,
                      "–" if row["shares_off"] is None else f"{100 * row['shares_off']['max']:.1f}"])
     ends = [f"Proximity of {placement}: fastest at {at['best']:g}, a search from 0 ends at {at['search']:g}."
             for placement, at in group["proximity"].items() if at and not group["long"]]

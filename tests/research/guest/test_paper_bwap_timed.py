@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests `./jobs/run paper-bwap --timed --quick` in the modeled guest: pages are where each placement specifies, all
 runs of a workload have one digest, and spread pages make a run faster than pages on one node. Another program runs at
-the same time in a part of the runs. AutoNUMA is not in this series. Its script runs in a guest without modeled time:
-the kernel moves pages from the first node to the node of their workers."""
+the same time in a part of the runs. This series has no AutoNUMA. So spread_pages.py runs in a guest without
+modeled time: the kernel moves pages from the first node to the node of their workers."""
 
 import json
 import shutil
@@ -47,9 +47,9 @@ LPS, STATE_BYTES, WORKERS = 3840, 4096, 4
 script, stats = programs.work / "spread_pages.py", programs.work / "autonuma.json"
 shutil.copy(CHECKOUT / "jobs/research/paper_bwap" / script.name, script)
 settings = {"weights": [], "beside": [], "autonuma": {"node": 0, "threads": WORKERS, "bytes": LPS * STATE_BYTES}}
-done = guest.run("2:320M,2:320M", "python3", script, json.dumps(settings), programs.bin / "phold", "--lps", LPS, "--state",
-                 STATE_BYTES, "--touch", STATE_BYTES, "--lookahead", 0.5, "--until", 60, "--engine", "conservative",
-                 "--memory", "libc", "--workers", WORKERS, "--stats", stats, "--quiet",
+done = guest.run("2:320M,2:320M", "python3", script, json.dumps(settings), programs.bin / "phold", "--lps", LPS,
+                 "--state", STATE_BYTES, "--touch", STATE_BYTES, "--lookahead", 0.5, "--until", 60, "--engine",
+                 "conservative", "--memory", "libc", "--workers", WORKERS, "--stats", stats, "--quiet",
                  options=["--accel", "multi", "--rw", programs.work, "--ro", programs.bin])
 programs.expect(done.returncode == 0, f"AutoNUMA: exit code {done.returncode} {done.stderr[-300:]}")
 moved = int((programs.work / "pages_migrated").read_text())
