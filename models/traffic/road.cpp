@@ -19,6 +19,19 @@ struct Passage {
     std::uint64_t car;
 };
 
+// Both overloads return the position of the car with this ticket. Requires: the car is in `cars`.
+CarsTogether::iterator find_car(CarsTogether& cars, std::uint32_t ticket) {
+    return std::lower_bound(
+        cars.begin(), cars.end(), ticket,
+        [](const Car& car, std::uint32_t wanted) { return car.ticket < wanted; });
+}
+
+// A binary search in a list would visit all cars. Most cars that leave are near the beginning.
+CarsSeparate::iterator find_car(CarsSeparate& cars, std::uint32_t ticket) {
+    return std::find_if(cars.begin(), cars.end(),
+                        [ticket](const Car& car) { return car.ticket == ticket; });
+}
+
 }  // namespace
 
 nw::OutputTable road_table() {
@@ -28,13 +41,15 @@ nw::OutputTable road_table() {
              "blocked", "density_cars_per_km", "mean_speed_km_per_h"}};
 }
 
-Road::Road(nw::LpId lp, const RoadSystem* system)
+template <class Cars>
+Road<Cars>::Road(nw::LpId lp, const RoadSystem* system)
     : system_(system),
       road_(&system->plan[nw::index(lp)]),
       capacity_(
           std::max(1.0, road_->length_km * 2 * road_->lanes * system->parameters.jam_density)) {}
 
-void Road::on_start(nw::Context& context) {
+template <class Cars>
+void Road<Cars>::on_start(nw::Context& context) {
     const RoadParameters& parameters = system_->parameters;
     context.schedule(context.self(), hour_s, RoadEvent::hour);
     if (road_->is_junction) {
@@ -45,7 +60,8 @@ void Road::on_start(nw::Context& context) {
     km_to_next_stop_ = way_to_stop(context.random(), parameters);
 }
 
-void Road::on_event(nw::Context& context, const nw::Event& event) {
+template <class Cars>
+void Road<Cars>::on_event(nw::Context& context, const nw::Event& event) {
     switch (static_cast<RoadEvent>(event.type())) {
         case arrival:
             return on_arrival(context, event);
@@ -62,7 +78,8 @@ void Road::on_event(nw::Context& context, const nw::Event& event) {
     }
 }
 
-void Road::on_arrival(nw::Context& context, const nw::Event& event) {
+template <class Cars>
+void Road<Cars>::on_arrival(nw::Context& context, const nw::Event& event) {
     count_until(context.now());
     ++totals_.cars_in;
     if (event.sender() == context.self()) {
@@ -80,7 +97,8 @@ void Road::on_arrival(nw::Context& context, const nw::Event& event) {
     if (system_->parameters.accidents && !road_->is_junction && !blocked_) maybe_accident(context);
 }
 
-void Road::join(nw::Context& context, std::uint64_t car, nw::LpId from) {
+template <class Cars>
+void Road<Cars>::join(nw::Context& context, std::uint64_t car, nw::LpId from) {
     const RoadParameters& parameters = system_->parameters;
     const double crossing =
         crossing_time(context.random(), road_->length_km,
@@ -103,7 +121,8 @@ void Road::join(nw::Context& context, std::uint64_t car, nw::LpId from) {
 // Updates the position of each car, and stops cars. Stops are a Poisson process along the km
 // driven. The road has one countdown of km for all its cars, so that a scan does not draw a random
 // number for each car.
-void Road::scan(nw::Context& context) {
+template <class Cars>
+void Road<Cars>::scan(nw::Context& context) {
     const RoadParameters& parameters = system_->parameters;
     const nw::VirtualTime now = context.now();
     double driven_km = 0;
@@ -132,7 +151,8 @@ void Road::scan(nw::Context& context) {
     scanned_at_ = now;
 }
 
-void Road::maybe_accident(nw::Context& context) {
+template <class Cars>
+void Road<Cars>::maybe_accident(nw::Context& context) {
     const RoadParameters& parameters = system_->parameters;
     const double probability =
         accident_probability(static_cast<double>(cars_.size()), capacity_, parameters);
@@ -145,11 +165,10 @@ void Road::maybe_accident(nw::Context& context) {
     context.schedule(context.self(), duration, finish_accident);
 }
 
-void Road::on_leave(nw::Context& context, std::uint32_t ticket) {
+template <class Cars>
+void Road<Cars>::on_leave(nw::Context& context, std::uint32_t ticket) {
     const nw::VirtualTime now = context.now();
-    const auto car =
-        std::lower_bound(cars_.begin(), cars_.end(), ticket,
-                         [](const Car& a, std::uint32_t wanted) { return a.ticket < wanted; });
+    const auto car = find_car(cars_, ticket);
     if (blocked_) {
         const double headway = restart_headway_s / (2 * road_->lanes);
         car->leave_at = std::max(car->leave_at, blocked_until_ + headway * ++queued_);
@@ -165,7 +184,8 @@ void Road::on_leave(nw::Context& context, std::uint32_t ticket) {
     cars_.erase(car);
 }
 
-void Road::depart(nw::Context& context, const Car& car) {
+template <class Cars>
+void Road<Cars>::depart(nw::Context& context, const Car& car) {
     const double handover = system_->parameters.handover;
     totals_.driven_km += road_->length_km - car.position_km;
     if (road_->is_junction && context.random().chance(road_->leave_probability)) {
@@ -181,7 +201,8 @@ void Road::depart(nw::Context& context, const Car& car) {
 // Returns the next object of a car that came from `from`. A car leaves a segment at the other end.
 // A car leaves a junction by a road that is drawn uniformly from all roads except the road by which
 // the car came. At a dead end the car drives back.
-nw::LpId Road::next_road(nw::Context& context, nw::LpId from) const {
+template <class Cars>
+nw::LpId Road<Cars>::next_road(nw::Context& context, nw::LpId from) const {
     const std::vector<nw::LpId>& roads = road_->neighbors;
     if (!road_->is_junction) return roads[0] == from ? roads[1] : roads[0];
     const auto came_by = std::find(roads.begin(), roads.end(), from);
@@ -194,7 +215,8 @@ nw::LpId Road::next_road(nw::Context& context, nw::LpId from) const {
 
 // Adds the time that cars spent here until `now`, and counts the cars that crossed the boundary
 // before `now`.
-void Road::count_until(nw::VirtualTime now) {
+template <class Cars>
+void Road<Cars>::count_until(nw::VirtualTime now) {
     totals_.car_seconds += static_cast<double>(cars_.size()) * (now - counted_at_);
     counted_at_ = now;
     const auto on_boundary = std::lower_bound(handovers_.begin(), handovers_.end(), now);
@@ -202,11 +224,13 @@ void Road::count_until(nw::VirtualTime now) {
     handovers_.erase(handovers_.begin(), on_boundary);
 }
 
-void Road::on_end(nw::Context& context) {
+template <class Cars>
+void Road<Cars>::on_end(nw::Context& context) {
     if (context.now() > last_row_at_) write_row(context);
 }
 
-void Road::write_row(nw::Context& context) {
+template <class Cars>
+void Road<Cars>::write_row(nw::Context& context) {
     const nw::VirtualTime now = context.now();
     scan(context);
     count_until(now);
@@ -228,5 +252,8 @@ void Road::write_row(nw::Context& context) {
     at_last_row_ = totals_;
     last_row_at_ = now;
 }
+
+template class Road<CarsTogether>;
+template class Road<CarsSeparate>;
 
 }  // namespace traffic

@@ -5,10 +5,13 @@
 // The model follows the `traffic` application of "NUMA Time Warp" (2015), §4.
 // docs/models/traffic.md lists the differences. The cars are in ordinary containers, which grow and
 // shrink. The engine rolls the containers back, so the model has no code for rollback.
+//
+// Class Road has the container of the cars as its template parameter. --cars selects the container.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <vector>
 
 #include <numawarp/model.hpp>
@@ -34,6 +37,23 @@ struct RoadSystem {
 // Returns the output table. Road::write_row() writes the values in the order of the columns.
 nw::OutputTable road_table();
 
+struct Car {
+    // Unique in the network. Upper 32 bits: the LP at which the car entered. Lower 32 bits: the
+    // number of cars that had entered there, including this car.
+    std::uint64_t id;
+    double leave_at;       // time at which the car will have reached its end of the road
+    double stopped_until;  // the car is stopped while this time is in the future
+    double position_km;    // distance driven on this road, at time Road::scanned_at_
+    double km_per_s;
+    nw::LpId from;         // the object from which the car came; this LP: the car entered here
+    std::uint32_t ticket;  // ascending in Road::cars_
+};
+
+using CarsTogether = std::deque<Car>;  // each block of memory contains several cars
+using CarsSeparate = std::list<Car>;   // each car has a block of memory
+
+// `Cars` is CarsTogether or CarsSeparate. Both give equal results.
+template <class Cars>
 class Road final : public nw::LogicalProcess {
   public:
     Road(nw::LpId lp, const RoadSystem* system);
@@ -43,18 +63,6 @@ class Road final : public nw::LogicalProcess {
     void on_end(nw::Context& context) override;
 
   private:
-    struct Car {
-        // Unique in the network. Upper 32 bits: the LP at which the car entered. Lower 32 bits: the
-        // number of cars that had entered there, including this car.
-        std::uint64_t id;
-        double leave_at;       // time at which the car will have reached its end of the road
-        double stopped_until;  // the car is stopped while this time is in the future
-        double position_km;    // distance driven here, at time scanned_at_
-        double km_per_s;
-        nw::LpId from;         // the object from which the car came; this LP: the car entered here
-        std::uint32_t ticket;  // ascending in cars_
-    };
-
     void on_arrival(nw::Context& context, const nw::Event& event);
     void on_leave(nw::Context& context, std::uint32_t ticket);
     void join(nw::Context& context, std::uint64_t car, nw::LpId from);
@@ -70,7 +78,7 @@ class Road final : public nw::LogicalProcess {
     const RoadObject* road_;
     double capacity_;  // cars that fit on both carriageways at jam density; at least 1
 
-    std::deque<Car> cars_;  // most cars leave in the order in which they came
+    Cars cars_;  // most cars leave in the order in which they came
     // Times at which the cars on the boundary will have crossed it, ascending.
     std::vector<nw::VirtualTime> handovers_;
     std::uint32_t next_ticket_ = 0;

@@ -60,6 +60,9 @@ void TrafficModel::options(nw::Options& options) {
     options.add("handover", p.handover,
                 "time of a car to cross the boundary of two objects, s; the model's lookahead",
                 nw::from(0));
+    options.add_choice("cars", cars_, {"together", "separate"},
+                       "memory of the cars of a road; together: several cars in a block; separate: "
+                       "a block for each car");
 }
 
 nw::Setup TrafficModel::setup() {
@@ -84,7 +87,9 @@ nw::Setup TrafficModel::setup() {
     setup.until = until_default_s;
     setup.lookahead = parameters_.handover;
     setup.payload_bytes_max = sizeof(std::uint64_t);
-    setup.process = nw::process<Road>(static_cast<const RoadSystem*>(&system_));
+    const RoadSystem* const system = &system_;
+    setup.process = cars_ == "separate" ? nw::process<Road<CarsSeparate>>(system)
+                                        : nw::process<Road<CarsTogether>>(system);
     setup.preferred_rollback = nw::Rollback::snapshot;
     setup.outputs = {road_table()};
     setup.links = links_of(system_.plan);

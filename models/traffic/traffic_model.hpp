@@ -30,6 +30,7 @@ class TrafficModel final : public nw::Model {
     double inter_arrival_s_ = 0;
     std::uint32_t erlang_shape_ = 2;
     std::string accidents_ = "auto";
+    std::string cars_ = "together";
     RoadParameters parameters_;
 
     Network network_;

@@ -212,6 +212,7 @@ refused(2, ["--warm-up -1", "from 0"], "pcs", "--warm-up", "-1")
 refused(2, ["--moves no", "on or off"], "pcs", "--moves=no")
 refused(2, ["--state 104", "plain or containers"], "pcs", "--state", "104")
 refused(2, ["--speed-deviation 111", "at most --speed-mean"], "traffic", "--speed-deviation", "111")
+refused(2, ["--cars apart", "together or separate"], "traffic", "--cars", "apart")
 refused(2, ["options.toml", "remote = 2", "from 0 to 1"],
         "phold", "--config", file_with("remote = 2\n"))
 

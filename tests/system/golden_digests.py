@@ -38,6 +38,8 @@ golden = [
      60290, "9627d99551b3cc067b385c93a760720a"),
     ("traffic --objects 140 --until 900 --accidents on",
      60100, "242571f5bd9d2ec9ca8ed2ca4622a097"),
+    ("traffic --objects 140 --until 900 --accidents on --cars separate",
+     60100, "242571f5bd9d2ec9ca8ed2ca4622a097"),
     ("bank --move 0.5 --until 100",
      2508, "4b58774bf4cc8751c8716c0c1fbb9ece"),
     ("car_wash --again 0.5 --until 200",

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A model has the same digest and the same output files for every engine, rollback method, binding,
-grouping and storage. The models are traffic on 512 objects, and pcs with each of its rollback
-methods. Nothing is lost: in every row, cars in = cars out + cars inside, and calls begun = calls
-ended + active calls."""
+grouping and storage. The models are traffic on 512 objects with both values of --cars, and pcs with
+each of its rollback methods. Nothing is lost: in every row, cars in = cars out + cars inside, and
+calls begun = calls ended + active calls."""
 
 import csv
 
@@ -14,6 +14,8 @@ programs = Programs()
 # The rollback methods of pcs.
 ways = [["--rollback", "copy"], ["--rollback", "copy", "--state-saving-interval", 4],
         ["--rollback", "snapshot"], ["--rollback", "reverse"], ["--state", "containers"]]
+# traffic with a block of memory for each car.
+separate = [["--cars", "separate"], ["--cars", "separate", "--workers", 4]]
 
 
 def one_table(model, table, options, variants):
@@ -36,7 +38,7 @@ def one_table(model, table, options, variants):
         if "--check-rollback" in variant:
             programs.expect(run["forced_rollbacks"] > 0,
                             f"{name}: {run['forced_rollbacks']} events were rolled back immediately")
-        elif variant in ways:
+        elif variant in [*ways, *separate]:
             programs.expect(run["rolled_back_events"] > 0,
                             f"{name}: {run['rolled_back_events']} events were rolled back")
     programs.expect(rolled_back > 0, f"{model}: {rolled_back} events were rolled back")
@@ -60,6 +62,9 @@ roads = one_table("traffic", "roads", ["--objects", 512, "--until", 3700], [
     ["--huge-pages", "on"],
     ["--pin", "off"],
     ["--check-rollback", 0.01],
+    ["--cars", "separate", "--engine", "sequential"],
+    *separate,
+    ["--cars", "separate", "--check-rollback", 0.01],
 ])
 columns = [c for c in roads[0] if c in ("cars_in", "cars_out", "inside")]
 programs.expect(len(columns) == 3 and len(roads) >= 2 * 512, f"{len(roads)} rows with {columns}")

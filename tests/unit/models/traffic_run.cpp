@@ -209,6 +209,39 @@ TEST_CASE("Traffic: an invalid option is refused in one line with option and val
     }
 }
 
+TEST_CASE("Traffic: a separate car takes one block of 64 bytes, and results do not change") {
+    const TemporaryFolder folder;
+    struct Figures {
+        Run done;
+        double bytes = 0, cars = 0;
+    };
+    const auto figures = [&folder](const char* cars, const char* inter_arrival) {
+        traffic::TrafficModel model;
+        Figures f{run(model, {{"cars", cars}, {"objects", "137"}, {"inter-arrival", inter_arrival}},
+                      1800, folder)};
+        f.bytes = static_cast<double>(f.done.result.state_bytes_by_kind.at(0));
+        for (const Row& row : f.done.rows) f.cars += static_cast<double>(count(row, "inside"));
+        return f;
+    };
+    const Figures together = figures("together", "10"), separate = figures("separate", "10"),
+                  empty_together = figures("together", "1e9"),
+                  empty_separate = figures("separate", "1e9");
+    CHECK(separate.done.result.digest == together.done.result.digest);
+    CHECK(separate.done.rows == together.done.rows);
+    REQUIRE(separate.cars > 5000);
+    REQUIRE(empty_separate.cars == 0);
+
+    // A car and the two pointers of the list. Cars on a boundary are only numbers, and the lists of
+    // these numbers grow with traffic, too.
+    static_assert(sizeof(traffic::Car) + 2 * sizeof(void*) == 64);
+    const double bytes_per_car = (separate.bytes - empty_separate.bytes) / separate.cars;
+    CHECK(std::abs(bytes_per_car - 64) < 2);
+    const double bytes_per_car_together = (together.bytes - empty_together.bytes) / together.cars;
+    CHECK(bytes_per_car_together < 60);
+    // Without cars, a deque has a block of 512 bytes, and a list has no block.
+    CHECK(empty_separate.bytes + 137 * 512 < empty_together.bytes);
+}
+
 TEST_CASE("Traffic: the picture shows every segment and the virtual time") {
     const TemporaryFolder folder;
     traffic::TrafficModel model;
