@@ -62,7 +62,6 @@ inline constexpr int qemu_plugin_cond_ge = 7, qemu_plugin_inline_add_u64 = 0;
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t,
                                            void (*)(qemu_plugin_id_t, qemu_plugin_tb*));
-void qemu_plugin_reset(qemu_plugin_id_t, void (*)(qemu_plugin_id_t));
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, unsigned));
 void qemu_plugin_register_vcpu_idle_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, unsigned));
 void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, unsigned));

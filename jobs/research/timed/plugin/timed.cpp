@@ -12,10 +12,8 @@
 //   out=FILE         the figures are written to FILE, three or four lines for each CPU
 //
 // The mark of meter_begin (util/meter_marks.hpp) starts the model of memory. Before it, accesses to
-// memory take no time. So that the boot is fast, the plug-in does not receive these accesses: at
-// the mark, the plug-in is reset, and QEMU translates all code again. The marks of phases limit the
-// counts of the event loop: on each vCPU, from the first phase of the first event loop to the first
-// mark of its end.
+// memory take no time. The marks of phases limit the counts of the event loop: on each vCPU, from
+// the first phase of the first event loop to the first mark of its end.
 //
 // At most 16 vCPUs: QEMU moves larger scoreboards while vCPUs execute code. Requires QEMU 9.1 or
 // later (conditional callbacks), accel=tcg,thread=multi, and an x86-64 host.
@@ -24,7 +22,6 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -72,14 +69,9 @@ struct Guest {
     qemu_plugin_u64 used{}, instructions{};
     std::vector<EventLoop> loops;  // of the vCPUs
     Picoseconds model_begin = 0;
-    qemu_plugin_id_t id = 0;
-    bool is_started = false;  // the mark has been executed
 
     bool configure(int argc, char** argv);
-    // The mark of meter_begin was executed.
-    void start();
     void start_model();
-    void register_callbacks();
     Counts counts(unsigned vcpu) const {
         const auto* words = static_cast<const std::uint64_t*>(
             qemu_plugin_scoreboard_find(instructions.score, vcpu));
@@ -109,8 +101,8 @@ bool Guest::configure(int argc, char** argv) {
            rules.node_of_cpu.size() <= vcpus_max;
 }
 
-void Guest::start() {
-    if (std::exchange(is_started, true)) return;
+void Guest::start_model() {
+    if (clock->is_modeling()) return;
     if (const std::string missing = functions_not_called(); !missing.empty()) {
         std::fprintf(
             stderr,
@@ -118,12 +110,6 @@ void Guest::start() {
             missing.c_str());
         _exit(exit_unusable);
     }
-    qemu_plugin_reset(id, [](qemu_plugin_id_t) { the_guest->start_model(); });
-}
-
-// No vCPU executes, and QEMU has removed all callbacks and all translated code.
-void Guest::start_model() {
-    register_callbacks();
     model_begin = clock->now();
     clock->start_model();
 }
@@ -198,6 +184,7 @@ void Guest::write() const {
 
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t address, void*) {
     Guest& guest = *the_guest;
+    if (!guest.clock->is_modeling()) return;
     const qemu_plugin_hwaddr* where = qemu_plugin_get_hwaddr(info, address);
     if (where == nullptr) return;
     if (qemu_plugin_hwaddr_is_io(where)) return guest.clock->charge(vcpu, device_time);
@@ -215,7 +202,7 @@ void on_mark(qemu_plugin_insn* instruction, std::uint32_t mark) {
     const auto kind = static_cast<MeterMark>(mark >> 8 & 0xff);
     if (kind == MeterMark::begin)
         qemu_plugin_register_vcpu_insn_exec_cb(
-            instruction, [](unsigned, void*) { the_guest->start(); }, QEMU_PLUGIN_CB_NO_REGS,
+            instruction, [](unsigned, void*) { the_guest->start_model(); }, QEMU_PLUGIN_CB_NO_REGS,
             nullptr);
     if (kind == MeterMark::phase)
         qemu_plugin_register_vcpu_insn_exec_cb(
@@ -236,9 +223,8 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         const Code code = code_of(instruction);
         if (code[0] == 0xf3 && code[1] == 0x90) time += pause_time;
         if (const std::uint32_t mark = mark_of(code); mark != 0) on_mark(instruction, mark);
-        if (guest.is_started)
-            qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
-                                             QEMU_PLUGIN_MEM_RW, nullptr);
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW, nullptr);
     }
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(block, qemu_plugin_inline_add_u64, guest.used,
                                                       static_cast<std::uint64_t>(time));
@@ -253,16 +239,6 @@ void on_vcpu(qemu_plugin_id_t, unsigned vcpu) {
     the_guest->clock->attach(
         vcpu, static_cast<std::int64_t*>(qemu_plugin_scoreboard_find(the_guest->used.score, vcpu)));
     interpose_vcpu(vcpu);
-}
-
-void Guest::register_callbacks() {
-    qemu_plugin_register_vcpu_idle_cb(
-        id, [](qemu_plugin_id_t, unsigned vcpu) { note_idle(vcpu, true); });
-    qemu_plugin_register_vcpu_resume_cb(
-        id, [](qemu_plugin_id_t, unsigned vcpu) { note_idle(vcpu, false); });
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_atexit_cb(
-        id, [](qemu_plugin_id_t, void*) { the_guest->write(); }, nullptr);
 }
 
 }  // namespace
@@ -286,9 +262,14 @@ extern "C" {
     the_guest->instructions = {words, sizeof(std::uint64_t)};
     the_guest->loops.resize(the_guest->rules.node_of_cpu.size());
     interpose(*the_guest->clock);
-    the_guest->id = id;
     qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
-    the_guest->register_callbacks();
+    qemu_plugin_register_vcpu_idle_cb(
+        id, [](qemu_plugin_id_t, unsigned vcpu) { note_idle(vcpu, true); });
+    qemu_plugin_register_vcpu_resume_cb(
+        id, [](qemu_plugin_id_t, unsigned vcpu) { note_idle(vcpu, false); });
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(
+        id, [](qemu_plugin_id_t, void*) { the_guest->write(); }, nullptr);
     return 0;
 }
 }
