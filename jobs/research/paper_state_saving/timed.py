@@ -34,6 +34,10 @@ UNTIL = 300
 # 20,000 events of a worker and their saved states are more than the last cache (4 MiB) and the TLB (2 MiB) of its CPU
 # hold. With many workers, a run needs many times as many events before memory is reused at all.
 GVT_INTERVAL = "20000ev"
+# --huge-pages does not concern the memory of libc, for example of the past log. So the kernel gives it huge pages only
+# if the run has huge pages.
+HUGE_PAGES = 'echo "$0" >/sys/kernel/mm/transparent_hugepage/enabled && exec "$@"'
+PAGES_OF_LIBC = {"": "never", "on": "always"}
 # Larger than the last cache and the TLB of a CPU. The paper's pools have 360 MB for 15 processors.
 PAST_LOG = "16M"
 QUICK = {"cells": 60, "until": 60, "workers": [1, 4]}
@@ -77,8 +81,9 @@ def run_once(pcs, plan, variant, run, on_tick):
     """(the row for runs.csv, the message if the run failed)."""
     with tempfile.TemporaryDirectory(prefix="numawarp-") as folder:
         outcome, found = run_timed(
-            plan, pcs.parent, plan.topology, [pcs, *plan.arguments(variant, plan.until)], ["--machine", MACHINE], folder,
-            on_tick)
+            plan, pcs.parent, plan.topology,
+            ["sh", "-c", HUGE_PAGES, PAGES_OF_LIBC[variant.huge_pages], pcs, *plan.arguments(variant, plan.until)],
+            ["--machine", MACHINE], folder, on_tick)
     loop = found["event_loop"] if found else {}
     figures = {column: loop[column] for column in FIGURES if loop}
     if figures:
