@@ -115,9 +115,9 @@ class Os {
     // undo moves of pagemigd.
     virtual bool kernel_balances_nodes() noexcept = 0;
 
-    // By CPU of the machine: the time in which the CPU has executed any program so far, in ns. The
-    // resolution is 10 ms. Empty if the kernel does not report it.
-    virtual std::map<int, std::uint64_t> busy_ns() { return {}; }
+    // By CPU of the machine: the time in which the CPU was idle so far, in ns. The resolution is 10
+    // ms. Empty if the kernel does not report it.
+    virtual std::map<int, std::uint64_t> idle_ns() { return {}; }
     // Only one run of a machine moves its workers at a time, so that each run sees where the other
     // runs are. EBUSY: it is the turn of another run. After success, the turn of this process lasts
     // until end_turn(), or until the process ends.

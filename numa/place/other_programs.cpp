@@ -24,7 +24,7 @@ clockid_t clock_of_this_thread() noexcept {
 std::map<int, double> OtherPrograms::end_period(double seconds,
                                                 const std::vector<WorkerTime>& workers,
                                                 std::uint64_t process_ns) {
-    const std::map<int, std::uint64_t> before = std::exchange(busy_, os_.busy_ns());
+    const std::map<int, std::uint64_t> before = std::exchange(idle_, os_.idle_ns());
     const std::vector<WorkerTime> then = std::exchange(workers_, workers);
     const double of_process = growth(process_ns, std::exchange(process_, process_ns));
     std::map<int, double> own;
@@ -36,10 +36,11 @@ std::map<int, double> OtherPrograms::end_period(double seconds,
     }
     const double of_other_threads = then.empty() ? 0 : std::max(of_process - of_workers, 0.0);
     std::map<int, double> shares;
-    for (const auto& [cpu, ns] : busy_) {
+    for (const auto& [cpu, ns] : idle_) {
         const auto found = before.find(cpu);
         if (found == before.end()) continue;  // the CPU was added to the machine
-        const double others = growth(ns, found->second) - own[cpu] - of_other_threads;
+        const double busy = 1e9 * seconds - growth(ns, found->second);
+        const double others = busy - own[cpu] - of_other_threads;
         shares[cpu] = std::clamp(1e-9 * others / seconds, 0.0, 1.0);
     }
     return shares;

@@ -24,8 +24,9 @@ second = [programs.bin / MODEL[0], *MODEL[1:], "--machine", machine, "--quiet", 
 batch.shell(f"timeout --preserve-status --signal=INT {SECONDS} {shlex.join(map(str, second))} 2>second.err &")
 batch.add("first", *MODEL, "--machine", machine, seconds=SECONDS)
 batch.shell("wait")
-batch.shell(f"for cpu in 2 3; do timeout {BESIDE_SECONDS} taskset -c $cpu sh -c 'while :; do :; done' & done")
+batch.shell("busy=; for cpu in 2 3; do taskset -c $cpu sh -c 'while :; do :; done' & busy=\"$busy $!\"; done")
 batch.add("beside", *MODEL, "--machine", machine, seconds=BESIDE_SECONDS)
+batch.shell("kill $busy")
 results = batch.run("--timeout", 900)
 
 first, beside = results["first"], results["beside"]

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <ctime>
+#include <thread>
 
 #include "numa/place/other_programs.hpp"
 #include "tests/support/catch.hpp"
@@ -20,16 +22,16 @@ constexpr std::uint64_t second = 1'000'000'000;
 
 TEST_CASE("OtherPrograms: the time of workers and of the run's other threads is subtracted") {
     FakeOs os(1, 4);
-    for (int cpu = 0; cpu < 3; ++cpu) os.set_busy_ns(cpu, 100 * second);
+    for (int cpu = 0; cpu < 3; ++cpu) os.set_idle_ns(cpu, 100 * second);
     OtherPrograms others(os);
-    for (int cpu = 0; cpu < 3; ++cpu) os.set_busy_ns(cpu, 101 * second);
+    os.set_idle_ns(2, 101 * second);
     const std::map<int, double> first =
         others.end_period(2, {{0, 10 * second}, {1, 20 * second}}, 40 * second);
     CHECK(first == std::map<int, double>{{0, 0}, {1, 0}, {2, 0.5}});
-    os.set_busy_ns(0, 103 * second);  // both seconds by worker 0
-    os.set_busy_ns(1, 103 * second);  // one second by worker 1
-    os.set_busy_ns(2, 102 * second);  // perhaps by another thread of the run
-    os.set_busy_ns(3, 1 * second);    // was added to the machine
+    // CPU 0: two seconds of worker 0. CPU 1: one second of worker 1. CPU 2: busy for one second,
+    // perhaps by another thread of the run. CPU 3 was added to the machine.
+    os.set_idle_ns(2, 102 * second);
+    os.set_idle_ns(3, 1 * second);
     const std::map<int, double> found =
         others.end_period(2, {{0, 12 * second}, {1, 21 * second}}, 43 * second + second / 2);
     CHECK(found.size() == 3);
@@ -44,21 +46,22 @@ TEST_CASE("OtherPrograms: unknown if the kernel does not report the use of CPUs"
     CHECK(others.end_period(1, {{0, second}}, second).empty());
 }
 
-TEST_CASE("linux_os: the busy time of the CPUs grows while this thread runs") {
-    const auto sum = [] {
-        std::uint64_t ns = 0;
-        for (const auto& [cpu, busy] : linux_os().busy_ns()) ns += busy;
-        return ns;
-    };
-    const std::uint64_t before = sum();
-    if (before == 0) {
-        WARN("this machine does not report the busy time of CPUs; not tested");
-        return;
-    }
-    for (const std::clock_t begun = std::clock(); std::clock() - begun < CLOCKS_PER_SEC / 10;) {
-    }
-    // The resolution is 10 ms.
-    CHECK(sum() - before >= 80'000'000);
+TEST_CASE("linux_os: a CPU on which a thread computes is not idle") {
+    const int cpu = linux_os().thread_cpus().front();
+    std::thread thread([cpu] {
+        if (linux_os().bind_thread(cpu) != 0 || linux_os().idle_ns().count(cpu) == 0) {
+            WARN("this machine does not report the idle time of CPUs; not tested");
+            return;
+        }
+        const std::uint64_t before = linux_os().idle_ns().at(cpu);
+        timespec now{};
+        for (const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+             std::chrono::steady_clock::now() < end;)
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        // The resolution is 10 ms.
+        CHECK(linux_os().idle_ns().at(cpu) - before <= 40'000'000);
+    });
+    thread.join();
 }
 
 TEST_CASE("linux_os: while one process has its turn, another process does not get a turn") {
