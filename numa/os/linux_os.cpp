@@ -271,21 +271,20 @@ class LinuxOs final : public Os {
         return read && mode != 0;
     }
 
-    std::map<int, std::uint64_t> idle_ns() override {
+    std::map<int, CpuUse> cpu_use() override {
         // Lines "cpu3 user nice system idle iowait …", in ticks. The first line is the sum of all
         // CPUs.
         static const std::uint64_t tick_ns =
             1'000'000'000 / static_cast<std::uint64_t>(std::max(::sysconf(_SC_CLK_TCK), 1L));
-        std::map<int, std::uint64_t> found;
+        std::map<int, CpuUse> found;
         std::ifstream file("/proc/stat");
-        for (std::string line; std::getline(file, line);) {
+        for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
             std::uint64_t user = 0, nice = 0, system = 0, idle = 0, waits = 0;
             int cpu = 0;
-            if (!line.starts_with("cpu")) break;
             if (std::istringstream(line.substr(3)) >> cpu >> user >> nice >> system >> idle >>
                     waits &&
                 line[3] != ' ')
-                found[cpu] = (idle + waits) * tick_ns;
+                found[cpu] = {(user + nice + system) * tick_ns, (idle + waits) * tick_ns};
         }
         return found;
     }

@@ -31,6 +31,13 @@ struct Cpu {
     friend bool operator==(const Cpu&, const Cpu&) = default;
 };
 
+// Times of a CPU so far, in ns. The resolution is 10 ms. In a virtual machine, the sum of both times
+// may be less than the elapsed time.
+struct CpuUse {
+    std::uint64_t busy_ns = 0;
+    std::uint64_t idle_ns = 0;
+};
+
 // Bytes of this process, and bytes that the machine (or its control group) still has.
 struct MemoryFigures {
     std::uint64_t available = 0;      // can be allocated without swapping
@@ -115,9 +122,8 @@ class Os {
     // undo moves of pagemigd.
     virtual bool kernel_balances_nodes() noexcept = 0;
 
-    // By CPU of the machine: the time in which the CPU was idle so far, in ns. The resolution is 10
-    // ms. Empty if the kernel does not report it.
-    virtual std::map<int, std::uint64_t> idle_ns() { return {}; }
+    // By CPU of the machine. Empty if the kernel does not report it.
+    virtual std::map<int, CpuUse> cpu_use() { return {}; }
     // Only one run of a machine moves its workers at a time, so that each run sees where the other
     // runs are. EBUSY: it is the turn of another run. After success, the turn of this process lasts
     // until end_turn(), or until the process ends.

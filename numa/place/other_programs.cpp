@@ -24,7 +24,7 @@ clockid_t clock_of_this_thread() noexcept {
 std::map<int, double> OtherPrograms::end_period(double seconds,
                                                 const std::vector<WorkerTime>& workers,
                                                 std::uint64_t process_ns) {
-    const std::map<int, std::uint64_t> before = std::exchange(idle_, os_.idle_ns());
+    const std::map<int, CpuUse> before = std::exchange(use_, os_.cpu_use());
     const std::vector<WorkerTime> then = std::exchange(workers_, workers);
     const double of_process = growth(process_ns, std::exchange(process_, process_ns));
     std::map<int, double> own;
@@ -36,12 +36,13 @@ std::map<int, double> OtherPrograms::end_period(double seconds,
     }
     const double of_other_threads = then.empty() ? 0 : std::max(of_process - of_workers, 0.0);
     std::map<int, double> shares;
-    for (const auto& [cpu, ns] : idle_) {
+    for (const auto& [cpu, use] : use_) {
         const auto found = before.find(cpu);
         if (found == before.end()) continue;  // the CPU was added to the machine
-        const double busy = 1e9 * seconds - growth(ns, found->second);
-        const double others = busy - own[cpu] - of_other_threads;
-        shares[cpu] = std::clamp(1e-9 * others / seconds, 0.0, 1.0);
+        const double busy = growth(use.busy_ns, found->second.busy_ns);
+        const double known = busy + growth(use.idle_ns, found->second.idle_ns);
+        const double own_share = 1e-9 * (own[cpu] + of_other_threads) / seconds;
+        shares[cpu] = known > 0 ? std::clamp(busy / known - own_share, 0.0, 1.0) : 0;
     }
     return shares;
 }

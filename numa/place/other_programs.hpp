@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the CPU time that other programs use on each CPU of the machine. It is the time in which
-// the CPU was not idle, minus the time of this run's workers on this CPU. The CPUs of the run's
+// Measures the share of the time in which other programs use each CPU of the machine: the share in
+// which the CPU was busy, minus the share of this run's workers on this CPU. The CPUs of the run's
 // other threads are not known, because these threads may run anywhere. So their time is subtracted
 // from every CPU: a CPU whose use by other programs is not certain counts as free. In the first
 // period, the CPUs of the workers count as free, because the times of the workers at the beginning
@@ -28,7 +28,7 @@ struct WorkerTime {
 
 class OtherPrograms {
   public:
-    explicit OtherPrograms(Os& os) : os_(os), idle_(os.idle_ns()) {}
+    explicit OtherPrograms(Os& os) : os_(os), use_(os.cpu_use()) {}
 
     // Ends a period of `seconds`, and begins the next one. Returns, by CPU, the share of the period
     // in which other programs used the CPU; empty if the kernel does not report it. `workers`: all
@@ -39,8 +39,8 @@ class OtherPrograms {
 
   private:
     Os& os_;
-    std::map<int, std::uint64_t> idle_;  // at the beginning of the period, as all fields
-    std::vector<WorkerTime> workers_;    // empty: the first period
+    std::map<int, CpuUse> use_;        // at the beginning of the period, as all fields
+    std::vector<WorkerTime> workers_;  // empty: the first period
     std::uint64_t process_ = 0;
 };
 

@@ -78,9 +78,9 @@ class FakeOs : public Os {
     }
     // Acts like a machine without /proc: the number of mappings and the memory cannot be read.
     void hide_memory() { hides_memory_ = true; }
-    void set_idle_ns(int cpu, std::uint64_t ns) {
+    void set_cpu_use(int cpu, const CpuUse& use) {
         const std::lock_guard lock(mutex_);
-        idle_ns_[cpu] = ns;
+        cpu_use_[cpu] = use;
     }
     // Whether another run has its turn to move workers.
     void set_turn_of_another(bool is_on) { turn_of_another_ = is_on; }
@@ -127,9 +127,9 @@ class FakeOs : public Os {
     int distance(NodeId from, NodeId to) noexcept override;
     double firmware_bandwidth(NodeId cpu, NodeId memory) noexcept override;
     bool kernel_balances_nodes() noexcept override { return kernel_balances_nodes_; }
-    std::map<int, std::uint64_t> idle_ns() override {
+    std::map<int, CpuUse> cpu_use() override {
         const std::lock_guard lock(mutex_);
-        return idle_ns_;
+        return cpu_use_;
     }
     Status take_turn() noexcept override {
         has_turn_ = !turn_of_another_;
@@ -190,7 +190,7 @@ class FakeOs : public Os {
     std::map<int, CounterReading> readings_;
     std::map<Call, Fault> faults_;
     std::vector<Record> records_;
-    std::map<int, std::uint64_t> idle_ns_;
+    std::map<int, CpuUse> cpu_use_;
     bool turn_of_another_ = false;
     bool has_turn_ = false;
     bool kernel_balances_nodes_ = false;

@@ -222,7 +222,7 @@ TEST_CASE(
     machine.config.place = &asymsched_placement;
     machine.config.machine_file = folder.path() + "/machine.json";
     std::ofstream(machine.config.machine_file) << R"({"bw": [[0, 1], [1, 0]]})";
-    for (int cpu = 0; cpu < 4; ++cpu) machine.os.set_idle_ns(cpu, 1);
+    for (int cpu = 0; cpu < 4; ++cpu) machine.os.set_cpu_use(cpu, {1, 1});
     machine.watch(2, [&machine] {
         const WorkerPlaces where{machine.topology.place_workers(2), true, true};
         for (std::uint32_t w = 0; w < 2; ++w)
@@ -238,8 +238,9 @@ TEST_CASE(
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
             const auto own_ns = static_cast<std::uint64_t>(own.tv_sec) * 1'000'000'000 +
                                 static_cast<std::uint64_t>(own.tv_nsec);
-            for (const int cpu : {1, 3}) machine.os.set_idle_ns(cpu, ns);
-            machine.os.set_idle_ns(2, ns - std::min(ns, own_ns));
+            machine.os.set_cpu_use(0, {ns, 1});
+            for (const int cpu : {1, 3}) machine.os.set_cpu_use(cpu, {1, ns});
+            machine.os.set_cpu_use(2, {own_ns, ns - std::min(ns, own_ns)});
         }
         machine.assignments.remove_clock(1);
     });
