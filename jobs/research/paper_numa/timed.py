@@ -27,9 +27,9 @@ ONLY_TIMED = ["memory-bound", "moved", "ranks"]
 EXPERIMENTS = ["balanced", "unbalanced", *ONLY_TIMED]
 CLAIMED = ["unbalanced", "memory-bound", "moved"]  # by --claims
 SCALE = 1000  # the paper's periods of the daemons are divided by this number
-# Virtual time. On n8, a run has 68,000 to 177,000, 158,000, 259,000 and 127,000 events, and takes 6 to 230 ms of
-# modeled time.
-UNTIL = {"balanced": 6 * 3600, "unbalanced": 1200, "memory-bound": 8, "moved": 24, "ranks": 4}
+# Virtual time. On n8, a run has 68,000 to 177,000, 158,000, 259,000, about 389,000 and 127,000 events, and takes 6 to
+# 230 ms of modeled time.
+UNTIL = {"balanced": 6 * 3600, "unbalanced": 1200, "memory-bound": 8, "moved": 12, "ranks": 4}
 REBIND = 0.005  # seconds
 QUICK = {"until": {"balanced": 900, "unbalanced": 120, "memory-bound": 1, "moved": 2, "ranks": 1}, "periods": [0.001], "rebind": 0.001}
 STATE_BYTES = 4096  # of the memory-bound model; each event reads and writes the whole state
