@@ -31,8 +31,8 @@ struct Cpu {
     friend bool operator==(const Cpu&, const Cpu&) = default;
 };
 
-// Times of a CPU so far, in ns. The resolution is 10 ms. In a virtual machine, the sum of both times
-// may be less than the elapsed time.
+// Times of a CPU so far, in ns. The resolution is 10 ms. In a virtual machine, the sum of both
+// times may be less than the elapsed time.
 struct CpuUse {
     std::uint64_t busy_ns = 0;
     std::uint64_t idle_ns = 0;
