@@ -23,18 +23,17 @@ clockid_t clock_of_this_thread() noexcept {
 
 std::map<int, double> OtherPrograms::end_period(double seconds,
                                                 const std::vector<WorkerTime>& workers,
-                                                std::uint64_t process_ns) {
+                                                std::uint64_t other_threads_ns) {
     const std::map<int, CpuUse> before = std::exchange(use_, os_.cpu_use());
-    const std::vector<WorkerTime> then = std::exchange(workers_, workers);
-    const double of_process = growth(process_ns, std::exchange(process_, process_ns));
+    std::vector<WorkerTime> then = std::exchange(workers_, workers);
+    const bool is_first = then.empty();
+    then.resize(workers.size());
     std::map<int, double> own;
-    double of_workers = 0;
-    for (std::size_t w = 0; w < workers.size(); ++w) {
-        const double ns = then.empty() ? 1e9 * seconds : growth(workers[w].cpu_ns, then[w].cpu_ns);
-        own[workers[w].cpu] += ns;
-        of_workers += ns;
-    }
-    const double of_other_threads = then.empty() ? 0 : std::max(of_process - of_workers, 0.0);
+    for (std::size_t w = 0; w < workers.size(); ++w)
+        own[workers[w].cpu] +=
+            then[w].cpu_ns == 0 ? 1e9 * seconds : growth(workers[w].cpu_ns, then[w].cpu_ns);
+    const double grown = growth(other_threads_ns, std::exchange(other_threads_, other_threads_ns));
+    const double of_other_threads = is_first ? 0 : std::max(grown, 0.0);
     std::map<int, double> shares;
     for (const auto& [cpu, use] : use_) {
         const auto found = before.find(cpu);

@@ -3,8 +3,8 @@
 // which the CPU was busy, minus the share of this run's workers on this CPU. The CPUs of the run's
 // other threads are not known, because these threads may run anywhere. So their time is subtracted
 // from every CPU: a CPU whose use by other programs is not certain counts as free. In the first
-// period, the CPUs of the workers count as free, because the times of the workers at the beginning
-// of this period are not known.
+// period of a worker, its CPU counts as free, because the time of the worker at the beginning of
+// this period is not known.
 #pragma once
 
 #include <cstddef>
@@ -32,16 +32,16 @@ class OtherPrograms {
 
     // Ends a period of `seconds`, and begins the next one. Returns, by CPU, the share of the period
     // in which other programs used the CPU; empty if the kernel does not report it. `workers`: all
-    // workers of the run on this machine, always in the same order. `process_ns`: the CPU time of
-    // the processes of these workers.
+    // workers of the run on this machine, always in the same order. `other_threads_ns`: the CPU
+    // time of the other threads of the run.
     std::map<int, double> end_period(double seconds, const std::vector<WorkerTime>& workers,
-                                     std::uint64_t process_ns);
+                                     std::uint64_t other_threads_ns);
 
   private:
     Os& os_;
     std::map<int, CpuUse> use_;        // at the beginning of the period, as all fields
     std::vector<WorkerTime> workers_;  // empty: the first period
-    std::uint64_t process_ = 0;
+    std::uint64_t other_threads_ = 0;
 };
 
 }  // namespace nw

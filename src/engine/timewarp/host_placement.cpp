@@ -20,7 +20,7 @@ struct alignas(64) HostPlacement::Pages {
     std::array<Home, published_nodes_max> homes;
     std::atomic<std::uint64_t> migrated_bytes;
     std::atomic<std::uint64_t> migration_ns;
-    std::atomic<std::uint64_t> process_ns;
+    std::atomic<std::uint64_t> other_threads_ns;
     std::atomic<std::uint64_t> publications;
 };
 
@@ -70,7 +70,7 @@ void HostPlacement::publish(const RankPages& pages) noexcept {
     }
     own.migrated_bytes.store(pages.migrated_bytes, std::memory_order_relaxed);
     own.migration_ns.store(pages.migration_ns, std::memory_order_relaxed);
-    own.process_ns.store(pages.process_ns, std::memory_order_relaxed);
+    own.other_threads_ns.store(pages.other_threads_ns, std::memory_order_relaxed);
     // Pairs with the acquire in published().
     own.publications.fetch_add(1, std::memory_order_release);
 }
@@ -91,7 +91,7 @@ std::optional<RankPages> HostPlacement::published() const {
         }
         sum.migrated_bytes += pages.migrated_bytes.load(std::memory_order_relaxed);
         sum.migration_ns += pages.migration_ns.load(std::memory_order_relaxed);
-        sum.process_ns += pages.process_ns.load(std::memory_order_relaxed);
+        sum.other_threads_ns += pages.other_threads_ns.load(std::memory_order_relaxed);
     }
     for (auto& [node, home] : sum.homes)
         home.remote_share = remote[node] / static_cast<double>(home.bytes);

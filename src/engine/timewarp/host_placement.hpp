@@ -27,7 +27,8 @@ struct RankPages {
     std::map<NodeId, HomeMemory> homes;
     std::uint64_t migrated_bytes = 0;  // so far, by pagemigd and by workers that fetched pages
     std::uint64_t migration_ns = 0;    // CPU time of these migrations
-    std::uint64_t process_ns = 0;      // CPU time of the process so far
+    // CPU time so far of the threads of the process that are no workers.
+    std::uint64_t other_threads_ns = 0;
 };
 
 class HostPlacement {

@@ -280,7 +280,7 @@ RankPages PlacementWatch::own_pages() const {
     RankPages pages{{},
                     (figures.pages_moved + assignments_->pages_fetched()) * page_bytes,
                     figures.busy_ns + assignments_->fetch_ns(),
-                    process_cpu_ns()};
+                    other_threads_ns()};
     if (policy_->wants_homes()) pages.homes = sample(pages_a_sample).memory_by_home();
     return pages;
 }
@@ -308,9 +308,19 @@ PlacementPeriod PlacementWatch::period() {
         period.missed_mb_s = (*missed - *missed_then_) / 1e6 / (now - period_begun_);
     missed_then_ = missed;
     if (others_)
-        period.others = others_->end_period(now - period_begun_, worker_times(), pages.process_ns);
+        period.others =
+            others_->end_period(now - period_begun_, worker_times(), pages.other_threads_ns);
     period.seconds = period_begun_ = now;
     return period;
+}
+
+// All times are read at the same moment. Otherwise, the time of a worker between two moments would
+// count as the time of another thread.
+std::uint64_t PlacementWatch::other_threads_ns() const {
+    if (!wants_cpu_times()) return 0;
+    assignments_->publish_cpu_times();
+    const std::uint64_t of_workers = assignments_->cpu_ns_of_workers();
+    return std::max(process_cpu_ns(), of_workers) - of_workers;
 }
 
 std::vector<WorkerTime> PlacementWatch::worker_times() const {

@@ -84,6 +84,7 @@ class PlacementWatch {
     void end_period();
     PlacementPeriod period();
     RankPages own_pages() const;
+    std::uint64_t other_threads_ns() const;
     std::vector<WorkerTime> worker_times() const;
     std::optional<double> missed_bytes() const;
     PlacementSample sample_of(const Placement& placement,

@@ -141,7 +141,7 @@ TEST_CASE("HostPlacement: figures are summed after both ranks have reported them
     CHECK(told->homes.at(n1).remote_share == 1);
     CHECK(told->migrated_bytes == 12288);
     CHECK(told->migration_ns == 30);
-    CHECK(told->process_ns == 15);
+    CHECK(told->other_threads_ns == 15);
     ranks.host[1]->publish({{{n1, {500, 0}}}, 8192, 20, 8});
     CHECK(ranks.host[0]->published()->homes.at(n0).bytes == 1000);
 }

@@ -30,14 +30,14 @@ TEST_CASE("OtherPrograms: the time of workers and of the run's other threads is 
     set(1, 102, 50);
     set(2, 101, 51);
     const std::map<int, double> first =
-        others.end_period(2, {{0, 10 * second}, {1, 20 * second}}, 40 * second);
+        others.end_period(2, {{0, 10 * second}, {1, 20 * second}}, 10 * second);
     CHECK(first == std::map<int, double>{{0, 0}, {1, 0}, {2, 0.5}});
     set(0, 103, 50);  // The kernel has missed a second. Worker 0 has computed for two seconds.
     set(1, 104, 50);  // one second of worker 1
     set(2, 102, 52);  // perhaps by another thread of the run
     set(3, 1, 1);     // was added to the machine
     const std::map<int, double> found =
-        others.end_period(2, {{0, 12 * second}, {1, 21 * second}}, 43 * second + second / 2);
+        others.end_period(2, {{0, 12 * second}, {1, 21 * second}}, 10 * second + second / 2);
     CHECK(found.size() == 3);
     CHECK(found.at(0) == 0);
     CHECK(found.at(1) == Approx(0.25));

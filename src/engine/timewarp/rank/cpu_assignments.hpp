@@ -191,6 +191,13 @@ class CpuAssignments {
                                            std::memory_order_relaxed);
         }
     }
+    // The sum over this rank's workers, as last published.
+    std::uint64_t cpu_ns_of_workers() const noexcept {
+        std::uint64_t ns = 0;
+        for (std::uint32_t w = 0; w < workers_; ++w)
+            ns += assignment(w).cpu_ns.load(std::memory_order_relaxed);
+        return ns;
+    }
     // The CPU of an assignment now; −1: not bound.
     int cpu_of_assignment(std::uint32_t s) const noexcept {
         return table_.assignment(s).now.load(std::memory_order_relaxed).cpu_and_1 - 1;
