@@ -8,7 +8,7 @@ Writes paper-bwap.json, paper-bwap.svg, paper-bwap.png and paper-bwap.md into a 
 
 With --meter [TOPOLOGY], the placements are run in an emulated machine that counts accesses to
 memory (metered.py). With --timed [TOPOLOGY], they are run in an emulated machine in modeled time
-(timed.py). Each of the two takes an hour and has its own options; see --meter --help and
+(timed.py). They take half an hour and an hour and a half, and have their own options; see --meter --help and
 --timed --help."""
 
 import argparse

@@ -49,13 +49,13 @@ def read(arguments):
                        runs="5; --quick 2; --meter 1; --timed 3; --timed --quick 1",
                        codes="77 --meter and --timed: the guest cannot run here; ")
     parser.add_argument("--only", choices=timed.EXPERIMENTS,
-                        help="figure 6, figures 7 to 9, or with --timed PHOLD with large states, or one process "
-                             "beside one rank per node [all]")
+                        help="figure 6, figures 7 to 9, or with --timed PHOLD with large states, the same while groups move, "
+                             "or one process beside one rank per node [all]")
     parser.add_argument("--until", type=number_in(1e-9, "above 0"), metavar="T",
                         help="end of each run in virtual seconds [balanced 20 days, unbalanced 12 "
                              "hours, multiplied by the number of cores; "
                              "--meter {balanced}, {unbalanced}; --timed {0[balanced]}, {0[unbalanced]}, memory-bound "
-                             "{0[memory-bound]}, ranks {0[ranks]}]".format(timed.UNTIL, **metered.UNTIL))
+                             "{0[memory-bound]}, moved {0[moved]}, ranks {0[ranks]}]".format(timed.UNTIL, **metered.UNTIL))
     parser.add_argument("--rebind", type=rebind_period, metavar="SECONDS|off",
                         help=f"period of rebalancing in the unbalanced runs [2; --meter {metered.REBIND}; --timed "
                              f"{timed.REBIND}]")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./jobs/run paper-numa --timed: the runs of figures 6 to 9, runs of a memory-bound model, and one process beside one
+"""./jobs/run paper-numa --timed: the runs of figures 6 to 9, runs of a memory-bound model, also while its groups move, and one process beside one
 rank per node, in the modeled guest (../timed). All their times are modeled.
 
 A second of the modeled guest takes minutes of a real CPU, so the runs are shorter than those of the

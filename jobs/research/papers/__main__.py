@@ -46,9 +46,6 @@ def read(arguments):
         raise Refused("--resume: only --only and --programs are allowed with it; all other settings stay the same")
     if options.quick and options.claims:
         raise Refused("--quick and --claims exclude each other")
-    if options.only and not any(one.folder.startswith(options.only) for one in (*SERIES, *CLAIMS)):
-        raise Refused(f"--only {options.only}: no such series; allowed: the beginning of "
-                      f"{', '.join(one.folder for one in SERIES)}")
     return options
 
 
@@ -62,13 +59,23 @@ def folder_of(options):
     folder = options.output or new_folder("papers")
     if (folder / SETTINGS).exists():
         raise Refused(f"--output {folder}: already has results; --resume continues them")
+    kind = "quick" if options.quick else "claims" if options.claims else ""
+    chosen(options.only, kind)  # refuses a wrong name before the folder exists
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Refused(f"--output {folder}: {error.strerror}") from error
-    kind = "quick" if options.quick else "claims" if options.claims else ""
     write_atomically(folder / SETTINGS, json.dumps({"kind": kind}) + "\n")
     return folder, kind
+
+
+def chosen(only, kind):
+    """The series to run."""
+    every = CLAIMS if kind == "claims" else SERIES
+    found = [one for one in every if one.folder.startswith(only or "")]
+    if not found:
+        raise Refused(f"--only {only}: no such series; allowed: the beginning of {', '.join(one.folder for one in every)}")
+    return found
 
 
 def main():
@@ -77,9 +84,7 @@ def main():
     try:
         options = read(sys.argv[1:])
         folder, kind = folder_of(options)
-        series = CLAIMS if kind == "claims" else SERIES
-        codes = run_all([one for one in series if one.folder.startswith(options.only or "")], folder, kind == "quick",
-                        options.programs)
+        codes = run_all(chosen(options.only, kind), folder, kind == "quick", options.programs)
     except Refused as error:
         print(f"numawarp: {error}", file=sys.stderr)
         return 2

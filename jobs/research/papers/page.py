@@ -36,6 +36,8 @@ def claims_page(folder, codes):
                   f"{one_line(original['machine'], original['date'])}.", ""]
         for warning in original["warnings"]:
             lines += [f"**{warning}**", ""]
+        for other in (other for other in CLAIMS if other.command == one.command and codes.get(other.folder)):
+            lines += [f"**{other.change or 'The original series'}{ended(other, codes)}.**", ""]
         values = [{row["claim"]: row["value"] for row in summary["claims"]} if summary else {}
                   for summary in variants.values()]
         rows = [[row["claim"], row["paper"], *(shown(found.get(row["claim"])) for found in values),
@@ -46,7 +48,10 @@ def claims_page(folder, codes):
 
 
 def same_side(values):
-    medians = [value["median"] for value in values if value]
+    """Whether all values are above 1, or all are below 1; "–" if a value is missing."""
+    if not all(values):
+        return "–"
+    medians = [value["median"] for value in values]
     return "yes" if all(value > 1 for value in medians) or all(value < 1 for value in medians) else "no"
 
 
