@@ -227,6 +227,15 @@ TEST_CASE(
         const WorkerPlaces where{machine.topology.place_workers(2), true, true};
         for (std::uint32_t w = 0; w < 2; ++w)
             machine.assignments.note_moved(w, {where.places[w].cpu, where.places[w].node});
+        // Worker 0 waits.
+        std::promise<void> started, over;
+        std::thread worker_0([&] {
+            machine.assignments.set_clock(0, clock_of_this_thread());
+            started.set_value();
+            over.get_future().wait();
+            machine.assignments.remove_clock(0);
+        });
+        started.get_future().wait();
         machine.assignments.set_clock(1, clock_of_this_thread());
         const auto begun = std::chrono::steady_clock::now();
         while (machine.assignments.orders() == 0 &&
@@ -243,6 +252,8 @@ TEST_CASE(
             machine.os.set_cpu_use(2, {own_ns, ns - std::min(ns, own_ns)});
         }
         machine.assignments.remove_clock(1);
+        over.set_value();
+        worker_0.join();
     });
     CHECK(machine.assignments.orders() == 1);
     CHECK(machine.assignments.ordered(0).cpu == 1);
